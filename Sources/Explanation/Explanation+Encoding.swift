@@ -65,7 +65,7 @@ extension Explanation: Encodable {
 
         init(_ remedy: Remedy, isFirst: Bool) {
             let change = remedy.change
-            (actor, kind) = (change.kind.actor.rawValue, change.kind.name)
+            (actor, kind) = (change.kind.madeBy.rawValue, change.kind.name)
             (words, assignments, command) = (change.words, change.assignments, remedy.command)
             (worth, life, fate) = (remedy.worth.rawValue, remedy.life, FateDocument(remedy.fate))
             price = PriceDocument(remedy.price, since: remedy.since, isFirst: isFirst)

@@ -119,12 +119,12 @@ extension Explanation {
 
     /// What some can change, the lowest price first; nothing if none of their changes was tried.
     private func paragraph(_ label: String, of actors: Set<Actor>, _ detail: Detail) -> [Paragraph] {
-        let own = remedies.filter { actors.contains($0.change.kind.actor) }
+        let own = remedies.filter { actors.contains($0.change.kind.madeBy) }
         guard !own.isEmpty else {
-            let wasTried = tried.contains { actors.contains($0.actor) }
+            let wasTried = tried.contains { actors.contains($0.madeBy) }
             return wasTried ? [Paragraph(label, "nothing that was tried saves it.")] : []
         }
-        let best = remedies.first { .policy != $0.change.kind.actor }
+        let best = remedies.first { $0.change.kind.madeBy != .policy }
         return [
             Paragraph(
                 label,

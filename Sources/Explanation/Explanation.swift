@@ -130,7 +130,7 @@ enum Actor: String, Sendable {
 
 extension Change.Kind {
     /// Who can make such a change.
-    var actor: Actor {
+    var madeBy: Actor {
         switch self {
         case .policy, .monitor: .policy
         case .limit, .device: .device
