@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Makes each value once for all tests of a process that ask for it: runs that several tests read. A test that asks while
-/// another one makes the value waits for it.
+/// Makes each value once for all tests of a process that ask for it: runs that several tests read. A test that asks
+/// while another one makes the value waits for it.
 public final class Memo<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private final class Cell: Sendable {
         let made = Mutex<Result<Value, any Error>?>(nil)
