@@ -3,7 +3,7 @@
 # which prints a line for people on stderr.
 
 # The release build. All scripts use these words, so that no build undoes another's. Nothing reads debug information.
-release_build=(swift build --package-path "$root" -c release --debug-info-format none)
+release_build=(swift build --package-path "$root" -c release -debug-info-format none)
 
 # Usage: build PRODUCT [WORD...]; builds with the words, by default those of the release build, and prints the product's
 # path. It speaks only when it fails, and then ends the script, or the command substitution, with status 70.
