@@ -30,7 +30,7 @@ class Explain(ReleaseCase):
         self.check("explained", self.plimsoll, run, "--app", "notes")
 
     def test_one_document_holds_each_felt_end_to_the_microsecond(self) -> None:
-        run = self.run_of("quickstart", "accounting")
+        run = self.run_of("editor-behind-a-game", "accounting")
         document = self.explained(run, "--felt")
         felt = int(rows(run / "summary.csv")[0]["terminations_felt"])
         self.assertEqual(len(document["explanations"]), felt)
