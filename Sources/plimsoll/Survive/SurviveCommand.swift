@@ -67,8 +67,9 @@ struct SurviveCommand: ParsableCommand {
         help: ArgumentHelp(
             """
             A device of `plimsoll list devices` in place of the scenario's; with --like by default iphone-13. The \
-            answer is about the first. The smallest one on which the app survives is sought among those given; if \
-            there is one, among all of the same system, the larger ones only if it does not survive.
+            answer is about the first. The smallest one on which the app survives is sought among those given. If \
+            one is given, it is sought among all of the same system; among the larger ones only if the app does not \
+            survive.
             """, valueName: "name"),
         completion: .list(DevicePreset.all.map(\.name)))
     var devices: [String] = []
