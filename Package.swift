@@ -17,13 +17,10 @@ let settings: [SwiftSetting] = [
     fast,
 ]
 
-/// The modules of a run are optimised in debug builds, too. All tests, those of the program among them, take the debug
-/// build: its checks of exclusive access and of rows are on, and `@testable` works. The other modules are not worth
-/// their compile time.
-let quick = SwiftSetting.unsafeFlags(["-O"], .when(configuration: .debug))
-
-/// As `quick`, and all files of the module at once: its innermost loops call what stands in other files.
-let quickest = SwiftSetting.unsafeFlags(["-O", "-wmo", "-num-threads", "2"], .when(configuration: .debug))
+/// The modules of a run are optimised in debug builds, too, all files of a module at once. All tests, those of the
+/// program among them, take the debug build: its checks of exclusive access and of rows are on, and `@testable` works.
+/// The other modules are not worth their compile time.
+let quick = SwiftSetting.unsafeFlags(["-O", "-wmo", "-num-threads", "2"], .when(configuration: .debug))
 
 /// A module of this package. DocC draws the arrows between modules, and the tidy test checks them.
 func module(_ name: String, _ dependencies: [Target.Dependency], _ more: [SwiftSetting] = []) -> Target {
@@ -63,7 +60,7 @@ let package = Package(
         module(
             "Memory",
             ["CJemalloc", "SystemLz4", "Quantities", .product(name: "BasicContainers", package: "swift-collections")],
-            [quickest]),
+            [quick]),
         module("Lifecycle", ["Quantities"], [quick]),
         module(
             "Workload",

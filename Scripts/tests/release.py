@@ -46,6 +46,12 @@ def early(test: Test) -> Test:
     return test
 
 
+def long(test: Test) -> Test:
+    """Marks a test that takes a minute and more of CPU: Scripts/test --all runs it, and so does .ci/run."""
+    vars(test)["is_long"] = True
+    return early(test)
+
+
 def each(values: Sequence[str]) -> Callable[[Test], Test]:
     """Makes one test for each value, which becomes its argument and the end of its name."""
 

@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 from harness import SCRIPTS
-from release import PYTHON, SCENARIOS, ReleaseCase, early, rows
+from release import PYTHON, SCENARIOS, ReleaseCase, early, long, rows
 
 from plimsoll_tools.checkout import ROOT
 
@@ -43,10 +43,14 @@ class Experiments(ReleaseCase):
 
 class Worlds(ReleaseCase):
     @early
+    def test_nothing_fails_in_the_first_fixed_worlds(self) -> None:
+        self.script("soak", "--program", self.plimsoll, "--seeds", "1..60", "--shrink", 60)
+
+    @long
     def test_fixed_worlds_use_every_word_of_the_format_come_to_every_exit_and_nothing_fails(self) -> None:
         self.script("soak", "--program", self.plimsoll, "--seeds", "1..400", "--coverage", "--shrink", 60)
 
-    @early
+    @long
     def test_nothing_fails_in_new_worlds(self) -> None:
         # A world that fails is named with the command that repeats it.
         self.script("soak", "--program", self.plimsoll, "--new", 100, "--minutes", 1, "--shrink", 60)

@@ -8,7 +8,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from release import ReleaseCase, each, rows
+from release import ReleaseCase, each, long, rows
 
 ROWS, COLUMNS = 12, 80
 
@@ -18,16 +18,16 @@ class Explain(ReleaseCase):
         document: dict[str, Any] = json.loads(self.run_program("explain", run, "--format", "json", *options).stdout)
         return document
 
-    # check_explained.py without options compares all 24 ends.
-    def test_an_extension_and_an_app_of_an_evening_on_a_phone_have_the_remedies_and_prices_of_before(self) -> None:
-        run = self.run_of("evening-on-iphone", "accounting")
-        for app in ("chat-notify", "browser"):
-            self.check("explained", self.plimsoll, run, "--app", app)
+    def test_an_app_of_an_evening_on_a_phone_has_the_remedies_and_prices_of_before(self) -> None:
+        self.check("explained", self.plimsoll, self.run_of("evening-on-iphone", "accounting"), "--app", "browser")
 
-    def test_ends_of_an_evening_commute_have_the_remedies_and_prices_of_before(self) -> None:
-        run = self.run_of("evening-commute", "accounting")
-        self.check("explained", self.plimsoll, run, "--most", "7")
-        self.check("explained", self.plimsoll, run, "--app", "notes")
+    def test_an_app_of_an_evening_commute_has_the_remedies_and_prices_of_before(self) -> None:
+        self.check("explained", self.plimsoll, self.run_of("evening-commute", "accounting"), "--app", "notes")
+
+    @long
+    @each(("evening-on-iphone", "evening-commute"))
+    def test_all_ends_of_an_evening_have_the_remedies_and_prices_of_before(self, scenario: str) -> None:
+        self.check("explained", self.plimsoll, self.run_of(scenario, "accounting"))
 
     def test_one_document_holds_each_felt_end_to_the_microsecond(self) -> None:
         run = self.run_of("editor-behind-a-game", "accounting")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unittest
 
-from release import SCENARIOS, ReleaseCase, each, early
+from release import SCENARIOS, ReleaseCase, each, early, long
 
 RIVALS = ("ladder", "lru", "largest-first", "earlyoom", "cheapest-relaunch")
 
@@ -28,7 +28,7 @@ class Policies(ReleaseCase):
         run = self.play("evening-commute", "limited", "--backend", "accounting", "--policy", policy, "--set", "expect=[]")
         self.check("explain", self.plimsoll, run, self.directory / "explained")
 
-    @early
+    @long
     def test_what_explain_names_of_ends_drawn_at_random_does_save_at_that_price(self) -> None:
         self.check("explain", self.plimsoll, "--kills", 12, "--seed", 1, *sorted((SCENARIOS / "training").glob("*.yaml")),
                    self.directory / "kills")  # fmt: skip

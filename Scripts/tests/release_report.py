@@ -6,7 +6,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from release import ReleaseCase
+from release import SHIPPED, ReleaseCase, each, long
 from test_report import data_of
 
 from plimsoll_tools.plotting import kills
@@ -14,7 +14,7 @@ from plimsoll_tools.plotting.run_directory import read_run
 
 
 class Report(ReleaseCase):
-    def explained(self, run: Path, *options: str) -> dict[str, Any]:
+    def explained(self, run: Path, *options: object) -> dict[str, Any]:
         """The run as a page shows it, whose explanations all have their places."""
         out = self.directory / "page.html"
         self.script("report", run, "--out", out, *options)
@@ -36,13 +36,28 @@ class Report(ReleaseCase):
         self.assertEqual([block["kill"] for block in shown["explained"]["blocks"]], list(range(min(3, len(shown["kills"])))))
         self.assertTrue(all(held for _, held, _ in shown["expectations"]) and shown["expectations"])
 
-    def test_the_first_page_of_a_run_explains_every_end_that_the_user_felt(self) -> None:
-        run = self.run_of("evening-on-iphone", "accounting")
+    def test_the_first_page_of_a_short_run_explains_every_end_that_the_user_felt(self) -> None:
+        self.assert_explains_felt_ends("editor-behind-a-game")
+
+    @long
+    def test_the_first_page_of_an_evening_explains_every_end_that_the_user_felt(self) -> None:
+        self.assert_explains_felt_ends("evening-on-iphone")
+
+    @long
+    @each(SHIPPED)
+    def test_a_page_of_each_scenario_explains_an_end(self, scenario: str) -> None:
+        # To explain a run on real memory repeats it there; what is said is the same.
+        run = self.run_of(scenario, "accounting")
+        self.assertEqual(len(self.explained(run, "--explain", 1)["explained"]["blocks"]), min(1, len(kills.kills_of(read_run(run)))))
+
+    def assert_explains_felt_ends(self, scenario: str) -> None:
+        run = self.run_of(scenario, "accounting")
         # Asked for by name, it waits however busy the machine is.
         shown = self.explained(run, "--explain", "felt")
         table = kills.kills_of(read_run(run))
         felt = table.index[table["felt"] != ""].tolist()
         self.assertEqual(len(felt), int(dict(shown["summary"])["terminations_felt"]))
+        self.assertGreater(len(felt), 0)
         self.assertEqual([block["kill"] for block in shown["explained"]["blocks"]], felt)
 
 

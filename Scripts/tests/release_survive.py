@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from harness import SCRIPTS
-from release import SCENARIOS, ReleaseCase, alone, rows
+from release import SCENARIOS, ReleaseCase, alone, long, rows
 
 COMMUTER = SCENARIOS / "seeded-commuter.yaml"
 QUESTION = ("survive", COMMUTER, "--app", "photos", "--seeds", "1..12")
@@ -107,6 +107,7 @@ class Survive(ReleaseCase):
             self.assertEqual(said.count(sentence), 1, sentence)
 
     @alone
+    @long
     def test_the_default_question_is_cheap_and_gives_every_part_of_the_answer(self) -> None:
         """Its runs write no tables, so each is to cost less than a `plimsoll run` of the same day.
 

@@ -4,6 +4,7 @@ Without --program: the tests of the Python code (test_*.py), a process for each 
 With --program: the tests of that build of plimsoll (release_*.py), a process for each test, two at once. A test that needs
 gigabytes, or compares times, runs alone. Any build will do; Scripts/test takes the one with checks.
 With --shipped: the few tests of the build without these checks (shipped_*.py), which compare it with that of --program.
+With --short: without the tests that are marked as long; it says how many these are.
 
 Each line has the seconds by the clock, and those of CPU, which say what a test costs on a busy machine, too. --times writes
 the seconds of each single test to a file for slowest.py.
@@ -181,13 +182,16 @@ def jobs_of_code(words: Sequence[str]) -> list[Job]:
     return [Job(name, name, only) for name, only in found.items() if only]
 
 
-def jobs_of_program(pattern: str, words: Sequence[str]) -> list[Job]:
-    """A job for each test; those that run alone come first, then those that take long."""
+def marks(test: unittest.TestCase, mark: str) -> bool:
+    return bool(getattr(getattr(test, test.id().split(".", 2)[2]), mark, False))
 
-    def marks(test: unittest.TestCase, mark: str) -> bool:
-        return bool(getattr(getattr(test, test.id().split(".", 2)[2]), mark, False))
 
-    tests = load(pattern, words)
+def jobs_of_program(pattern: str, words: Sequence[str], is_short: bool) -> list[Job]:
+    """A job for each test; those that run alone come first, then those that begin early."""
+    found = load(pattern, words)
+    tests = [test for test in found if not (is_short and marks(test, "is_long"))]
+    if len(tests) < len(found):
+        print(f"left to Scripts/test --all: {len(found) - len(tests)} tests that take long")
     tests.sort(key=lambda test: (not marks(test, "is_alone"), not marks(test, "is_early")))
     return [
         Job(title_of(test), f"{test.id().partition('.')[0]}.py", (test.id(),), marks(test, "is_alone"), is_one_test=True)
@@ -260,6 +264,7 @@ def arguments() -> tuple[Parser, argparse.Namespace]:
     parser.add_argument("--program", metavar="FILE", type=Path, help="the build of plimsoll to test")
     parser.add_argument("--shipped", metavar="FILE", type=Path, help="the build that people get, to compare with --program")
     add_options(parser)
+    parser.add_argument("--short", action="store_true", help="without the tests that take long")
     parser.add_argument("--list", action="store_true", help="print the names of the tests, run nothing")
     return parser, parser.parse_args()
 
@@ -296,7 +301,7 @@ def main() -> int:
             print(title_of(test))
         return 0
     of_program = given.program or given.shipped
-    jobs = jobs_of_program(pattern, given.words) if of_program else jobs_of_code(given.words)
+    jobs = jobs_of_program(pattern, given.words, given.short) if of_program else jobs_of_code(given.words)
     if not jobs:
         parser.error(f"no test is called {' or '.join(map(repr, given.words))}; --list names them")
     at_once = (2 if available() >= TWO_AT_ONCE else 1) if of_program else os.cpu_count() or 1

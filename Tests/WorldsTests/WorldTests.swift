@@ -8,7 +8,7 @@ import Testing
 struct WorldTests {
     @Test("the loader accepts every one, and the policy of every policy file", arguments: 0..<10)
     func valid(block: UInt64) {
-        // The soak of `Scripts/test` loads four hundred worlds before it runs them.
+        // The soak of `Scripts/test --all` loads four hundred worlds before it runs them.
         for seed in block * 10..<block * 10 + 10 {
             let world = World(seed: seed)
             let overrides = Overrides(scale: world.options.scale)
