@@ -143,7 +143,7 @@ let package = Package(
                 "TestSupport", "Simulation", "Plan", "Memory", "Metrics", "Workload", "Lifecycle", "Pressure",
                 "Reclaim",
                 "Quantities",
-            ]),
+            ], exclude: ["Golden"]),
         tests("Memory", ["Memory", "SystemLz4", "Quantities"]),
         tests("Metrics", ["Metrics", "Lifecycle", "Quantities"]),
         tests("Experiments", ["Experiments", "Metrics", "Quantities"]),

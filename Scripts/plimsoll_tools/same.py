@@ -29,9 +29,10 @@ from typing import IO
 from plimsoll_tools.checkout import ROOT
 from plimsoll_tools.command_line import Parser
 
-TABLES = ("samples", "apps", "events", "launches", "decisions", "summary", "app_summary", "exits", "cores", "pages", "limits")
+TABLES = ("samples", "apps", "events", "launches", "decisions", "summary", "app_summary", "exits", "cores", "pages",
+          "limits", "terminations")
 #: Earlier builds do not write these; they are compared if both builds do.
-LATER = ("app_summary", "exits", "cores", "pages", "limits")
+LATER = ("app_summary", "exits", "cores", "pages", "limits", "terminations")
 #: Beside a scenario's own.
 POLICIES = ("jetsam", "lmkd")
 OTHER_SEED = 4711

@@ -1,5 +1,5 @@
-"""Facts stand in columns of their own: whatever is written into `detail` and `reason` of a run, pictures stay the same to the
-byte, and pages differ only where they quote them.
+"""Facts stand in columns of their own: whatever is written into `detail`, `reason` and `why` of a run, pictures stay
+the same to the byte, and pages differ only where they quote them.
 
     python Scripts/tests/check_facts.py RUN-DIRECTORY SCRATCH-DIRECTORY
 """
@@ -18,7 +18,7 @@ from harness import call_main, load_main
 from plimsoll_tools.plotting.run_directory import read_run
 from plimsoll_tools.reporting import payload
 
-PROSE = {"events": ("detail", "reason"), "decisions": ("reason",)}
+PROSE = {"events": ("detail", "reason"), "decisions": ("reason",), "terminations": ("why",)}
 """Columns that are for people alone."""
 
 

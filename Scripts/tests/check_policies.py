@@ -93,14 +93,13 @@ def number(row: dict[str, str], column: str) -> float:
 def causes(run: Run) -> dict[str, int]:
     """What the run's terminations were for: what the policy was asked for, or what ended the process without it."""
     counts = dict.fromkeys(CAUSES, 0)
-    decided = kills.decided(run)
-    for pid, cause, want in kills.kills_of(run)[["pid", "cause", "want"]].itertuples(index=False):
-        if want == kills.OWN:
+    for cause, demand, reason in run.terminations[["cause", "demand", "exit_reason"]].itertuples(index=False):
+        if cause in kills.NO_ROOM:
             column = "no room"
-        elif pid in decided:
-            column = DEMANDS.get(decided[pid][2], "limits")
+        elif demand:
+            column = DEMANDS.get(demand, "limits")
         else:
-            column = "watchdog" if cause == "appWatchdog" else "limits"
+            column = "watchdog" if reason == "appWatchdog" else "limits"
         counts[column] += 1
     return counts
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import csv
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,8 +32,13 @@ COLUMNS = {
         f"{kind}_{name}_ms" for kind in ("given", "waited")
         for name in ("user_interactive", "user_initiated", "default", "utility", "background")
     ),
+    "terminations": "time_s app pid kind state band exit_reason cause decision demand measure observed threshold "
+    "beneficiary need taken_bytes footprint_bytes idle_s warned_s was_foreground was_perceived wanted_after_s why",
 }
 CORES = 4
+PERCEIVED_WITHIN_S = 1800
+UNFELT: dict[str, object] = {"exit_reason": "memoryPressure", "was_foreground": "false", "was_perceived": "false"}
+"""Of a row of terminations.csv: the user does not feel it."""
 OLDER = {"events": 7, "decisions": 11}
 """How many columns these tables had before those of facts were added."""
 
@@ -50,8 +56,12 @@ class App:
     state: str = "notRunning"
     footprint: int = 0
     used_s: float = -1.0
+    left_s: float = 0.0
+    warned_s: float | None = None
     suspend_at_s: float = 0.0
     scene_states: dict[int, str] = field(default_factory=dict)
+    missed: list[dict[str, object]] = field(default_factory=list)
+    """Its terminations since the user last wanted it."""
 
 
 class Phone:
@@ -73,6 +83,7 @@ class Phone:
             for index in range(apps)
         ]
         self.rows: dict[str, list[list[object]]] = {name: [] for name in COLUMNS}
+        self.terminations: list[dict[str, object]] = []
         self.level = "normal"
         self.foreground: App | None = None
         self.next_pid = 100
@@ -104,17 +115,19 @@ class Phone:
     def leave(self, time_s: float) -> None:
         if self.foreground:
             self.enter(time_s, self.foreground, "background")
+            self.foreground.left_s = time_s
             self.foreground.suspend_at_s = time_s + self.random.uniform(4, 30)
             self.foreground = None
 
     def show(self, time_s: float, app: App) -> None:
         self.leave(time_s)
         self.event(time_s, "user", app, "switch")
+        self.want(time_s, app)
         cold = app.state == "notRunning"
         kind = "cold" if cold else self.random.choice(("hot", "hot", "warm"))
         if cold:
             app.pid, self.next_pid = self.next_pid, self.next_pid + 1
-            app.footprint = app.base
+            app.footprint, app.warned_s = app.base, None
             app.scene_states = {number: "background" for number in range(app.scenes)}
         self.enter(time_s, app, "inactive")
         middle, spread = {"cold": (900, 0.5), "warm": (320, 0.4), "hot": (70, 0.6)}[kind]
@@ -127,7 +140,28 @@ class Phone:
         app.used_s = time_s
         self.foreground = app
 
+    def want(self, time_s: float, app: App) -> None:
+        """The user wants the app, and misses what was ended of it."""
+        for fact in app.missed:
+            after_s = time_s - float(str(fact["time_s"]))
+            fact["wanted_after_s"] = f"{after_s:.6f}"
+            fact["was_perceived"] = "true" if after_s <= PERCEIVED_WITHIN_S else "false"
+        app.missed = []
+
     def kill(self, time_s: float, app: App, why: str) -> None:
+        taken = self.foreground.footprint - self.foreground.base if self.foreground else 0
+        fact: dict[str, object] = {
+            **UNFELT, "time_s": f"{time_s:.6f}", "app": app.name, "pid": app.pid, "kind": "app", "state": app.state,
+            "band": 0, "decision": self.decisions, "demand": "pressure", "measure": "available_bytes",
+            "observed": self.ceiling - self.resident(), "threshold": self.ceiling // 20,
+            "footprint_bytes": app.footprint, "idle_s": f"{time_s - app.left_s:.6f}", "why": why,
+        }  # fmt: skip
+        if app.warned_s is not None:
+            fact["warned_s"] = f"{time_s - app.warned_s:.6f}"
+        if self.foreground and taken >= MIB:
+            fact |= {"beneficiary": self.foreground.name, "need": "level", "taken_bytes": taken}
+        self.terminations.append(fact)
+        app.missed.append(fact)
         self.event(time_s, "action", app, "terminate", why)
         self.event(time_s, "exit", app, "memoryPressure", why)
         self.enter(time_s, app, "notRunning")
@@ -179,6 +213,7 @@ class Phone:
                 for app in self.apps:
                     if app.state in ("active", "background"):
                         self.event(time_s, "warning", app, level)
+                        app.warned_s = time_s
                         app.footprint = int(app.footprint * 0.95)
 
     def sample(self, time_s: float) -> None:
@@ -222,20 +257,31 @@ class Phone:
             self.sample(time_s)
             self.work(time_s, step_s)
         self.rows["launches"].append([self.apps[0].name, "cold", f"{self.end_s:.6f}", "", "", "", "abandoned"])
+        self.want(self.end_s, self.apps[0])
         self.rows["events"].sort(key=lambda row: float(str(row[0])))
         self.rows["summary"].append(["synthetic", "lru", self.seed, self.ceiling])
+
+
+def write_terminations(directory: Path, facts: Sequence[dict[str, object]]) -> None:
+    """Writes terminations.csv; what a row does not say is empty."""
+    with (directory / "terminations.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS["terminations"].split(), restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(facts)
 
 
 def write_run(
     directory: Path, apps: int = 14, minutes: float = 30, seed: int = 1, ceiling: int = 1 << 30, step_s: float = 1.0,
     older: bool = False,
 ) -> None:
-    """Writes the CSVs of one made-up run; an older one has no columns of facts, and no cores."""
+    """Writes the CSVs of one made-up run; an older one has no columns of facts, no cores, and no terminations."""
     phone = Phone(apps, minutes, seed, ceiling)
     phone.run(step_s)
     directory.mkdir(parents=True, exist_ok=True)
+    if not older:
+        write_terminations(directory, phone.terminations)
     for name, columns in COLUMNS.items():
-        if older and name == "cores":
+        if name == "terminations" or older and name == "cores":
             continue
         with (directory / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")

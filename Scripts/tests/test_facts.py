@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import unittest
@@ -9,10 +10,10 @@ from pathlib import Path
 
 import check_facts
 from harness import FolderCase, call_main, load_main
-from synthetic_run import write_run
+from synthetic_run import write_run, write_terminations
 
-from plimsoll_tools.plotting import states
-from plimsoll_tools.plotting.run_directory import NEWEST_FORMAT, read_run
+from plimsoll_tools.plotting import states, style
+from plimsoll_tools.plotting.run_directory import NEWEST_FORMAT, UNKNOWN_ENDS, read_run
 from plimsoll_tools.tuning import program
 
 OLDER = ("an older run, without columns of facts: the levels' thresholds, whose allocation found no room, and "
@@ -31,6 +32,19 @@ class Facts(FolderCase):
         for key in ("kills", "warnings", "decisions", "thresholds", "lanes", "levels"):
             self.assertTrue(page[key], f"the page has no {key}: the test shows nothing")
         self.assertEqual(check_facts.differences(run, self.directory / "scratch"), [])
+        # A run that was killed tells of its ends in events.csv alone.
+        write_terminations(run, [])
+        self.assertEqual(read_run(run).notes, [UNKNOWN_ENDS])
+        self.assertTrue(check_facts.page_of(run)["kills"])
+        self.assertEqual(check_facts.differences(run, self.directory / "killed"), [])
+
+    def test_every_sentence_is_overwritten(self) -> None:
+        run = self.make(minutes=10.0)
+        tables = read_run(run).tables
+        cells = {name: len(tables[name]) * len(columns) for name, columns in check_facts.PROSE.items()}
+        self.assertGreater(cells["terminations"], 0)
+        self.assertEqual(check_facts.overwrite_prose(run), sum(cells.values()))
+        self.assertTrue(read_run(run).terminations["why"].str.contains("nonsense").all())
 
     def test_tune_reads_the_summary_alone(self) -> None:
         runs = [self.make("one", minutes=5.0), self.directory / "other"]
@@ -54,8 +68,14 @@ class OlderRuns(FolderCase):
 
     def test_an_older_run_is_drawn_as_far_as_it_goes_and_says_so_in_a_line(self) -> None:
         new, older = (read_run(self.make(name, older=name == "older")) for name in ("new", "older"))
-        self.assertEqual((new.notes, older.notes), ([], [OLDER]))
-        self.assertEqual(states.lanes_of(new), states.lanes_of(older))
+        self.assertEqual((new.notes, older.notes), ([], [OLDER, UNKNOWN_ENDS]))
+        lanes = [states.lanes_of(run) for run in (new, older)]
+        kinds = [{kind for lane in one for kind in lane.ended_as} for one in lanes]
+        self.assertEqual(kinds, [{style.FELT, style.UNFELT}, {style.ENDED}])
+        for lane in itertools.chain(*lanes):
+            # When they were is known all the same.
+            lane.ended_as = {style.ENDED: sorted(itertools.chain(*lane.ended_as.values()))}
+        self.assertEqual(*lanes)
         pages = [check_facts.page_of(run.directory) for run in (new, older)]
         self.assertEqual(pages[1].pop("thresholds"), {})
         self.assertNotEqual(pages[0].pop("thresholds"), {})
@@ -64,15 +84,18 @@ class OlderRuns(FolderCase):
             for key in ("notes", "title", "cores"):
                 del page[key]
             page["decisions"] = [row[:-1] for row in page["decisions"]]
+            # What only terminations.csv says.
+            for kill in page["kills"]:
+                told = [kill.pop(key, "left out") for key in ("band", "footprint", "idle", "lead")]
+                self.assertEqual(told == ["", None, None, "left out"], page is pages[1])
         self.assertEqual(pages[0], pages[1])
 
     def test_plot_and_report_take_an_older_run(self) -> None:
         run = self.make("run", older=True)
-        for folder in ("plotting", "reporting"):
+        for folder, name in (("plotting", "plot"), ("reporting", "report")):
             with self.subTest(folder=folder):
                 status, _, said = call_main(load_main(folder), run)
-                self.assertEqual((status, said.count("\n")), (0, 1), said)
-                self.assertIn(OLDER, said)
+                self.assertEqual((status, said), (0, f"{name}: {OLDER}\n{name}: {UNKNOWN_ENDS}\n"))
 
     def test_a_newer_format_is_refused_in_one_line(self) -> None:
         run = self.make("run")

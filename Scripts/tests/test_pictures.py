@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import shutil
 import unittest
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,7 +20,7 @@ from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation, Text
-from synthetic_run import MIB, write_run
+from synthetic_run import MIB, UNFELT, write_run, write_terminations
 
 from plimsoll_tools.plotting import (
     compare,
@@ -34,7 +35,7 @@ from plimsoll_tools.plotting import (
     sweep,
     terminations,
 )
-from plimsoll_tools.plotting.run_directory import read_run
+from plimsoll_tools.plotting.run_directory import UNKNOWN_ENDS, read_run
 from plimsoll_tools.reporting import payload
 from plimsoll_tools.tuning import charts
 from plimsoll_tools.tuning.verdict import Difference
@@ -48,7 +49,6 @@ apps:
 - name: chat
 - name: game
 - name: notes
-metrics: { perceived_within: 5min, apps: all }
 """
 EVENTS = ["time_s", "event", "app", "pid", "scene", "detail", "reason", "state", "level", "action", "exit_reason", "cause",
           "measure", "observed", "threshold"]  # fmt: skip
@@ -103,6 +103,19 @@ class StoryCase(PictureCase):
             {**decided, "time_s": 120, "decision": 1, "app": "chat", "pid": 1},
             {**decided, "time_s": 130, "decision": 2, "app": "notes", "pid": 2},
         ])  # fmt: skip
+        facts = ("band", "cause", "demand", "measure", "observed", "threshold")
+        ended = {**UNFELT, **{name: decided[name] for name in facts}, "beneficiary": "game", "need": "level",
+                 "taken_bytes": 4 * MIB}  # fmt: skip
+        write_terminations(folder, [
+            {**ended, "time_s": 120, "app": "chat", "pid": 1, "footprint_bytes": 50 * MIB, "idle_s": 60,
+             "was_perceived": "true", "wanted_after_s": 100},
+            {**ended, "time_s": 130, "app": "notes", "pid": 2, "footprint_bytes": 30 * MIB, "idle_s": 40,
+             "warned_s": 30},
+            {**UNFELT, "time_s": 300, "app": "game", "pid": 3, "exit_reason": "memoryResourceLimit", "band": 100,
+             "cause": "per-process-limit", "measure": "footprint_bytes", "observed": 65 * MIB, "threshold": 64 * MIB,
+             "beneficiary": "game", "need": "own_limit", "footprint_bytes": 64 * MIB, "idle_s": 0, "warned_s": 200,
+             "was_foreground": "true"},
+        ])  # fmt: skip
         self.table(folder, "launches", ["app", "kind", "tapped_s", "ready_s", "latency_ms", "pid", "outcome"], [
             {"app": app, "kind": "cold", "tapped_s": at, "ready_s": at + 1, "latency_ms": 1000, "pid": pid, "outcome": "ready"}
             for app, at, pid in (("chat", 0, 1), ("notes", 59, 2), ("game", 94, 3), ("chat", 220, 4))
@@ -154,26 +167,23 @@ class StoryCase(PictureCase):
 
 class FeltEnds(StoryCase):
     def test_an_end_is_felt_on_the_screen_or_when_the_app_is_wanted_soon(self) -> None:
-        folder = self.story()
-        table = kills.kills_of(read_run(folder)).set_index("app")
-        self.assertEqual(table["felt"].to_dict(), {"chat": kills.MISSED, "notes": "", "game": kills.SEEN})
-        self.assertEqual(table.loc["chat", "wanted_s"], 100.0)
-        # Wanted again too late, as the scenario has it, is not felt.
-        (folder / "scenario.yaml").write_text(SCENARIO.replace("5min", "90s"), "utf-8")
-        self.assertEqual(kills.kills_of(read_run(folder))["felt"].tolist(), ["", "", kills.SEEN])
-
-    def test_a_tap_on_a_process_that_is_being_ended_counts_at_its_end(self) -> None:
         run = read_run(self.story())
-        run.tables["launches"].loc[3, "tapped_s"] = 119.0
-        self.assertEqual(kills.kills_of(run)["felt"].tolist(), [kills.MISSED, "", kills.SEEN])
-        # The user went on before the app was launched again.
-        run.tables["launches"].loc[3, "pid"] = ""
-        run.known.clear()
-        self.assertEqual(kills.kills_of(run)["felt"].tolist(), [kills.MISSED, "", kills.SEEN])
-        # A tap before that is no wish for what ends later.
-        run.tables["launches"].loc[3, ["tapped_s", "kind", "pid"]] = [110.0, "hot", "1"]
+        table = kills.kills_of(run).set_index("app")
+        self.assertEqual(table["felt"].to_dict(), {"chat": kills.MISSED, "notes": "", "game": kills.SEEN})
+        self.assertEqual(table["wanted_after_s"].to_dict(), {"chat": 100.0, "notes": np.inf, "game": np.inf})
+        # The flags alone say it: wanted again too late is not missed, and who saw it vanish felt it then.
+        run.terminations.loc[0, "was_perceived"] = "false"
+        run.terminations.loc[2, "was_perceived"] = "true"
         run.known.clear()
         self.assertEqual(kills.kills_of(run)["felt"].tolist(), ["", "", kills.SEEN])
+
+    def test_what_was_seen_off_screen_is_missed_without_being_wanted(self) -> None:
+        run = read_run(self.story())
+        run.terminations.loc[1, "was_perceived"] = "true"
+        self.assertEqual(kills.kills_of(run)["felt"].tolist(), [kills.MISSED, kills.MISSED, kills.SEEN])
+        words = self.words(terminations.draw(run))
+        self.assertIn("misses it", words)
+        self.assertIn("wants it 100 s later", words)
 
     def test_felt_ends_are_marked_otherwise_than_others_in_memory_and_states(self) -> None:
         run = read_run(self.story())
@@ -219,6 +229,7 @@ class FeltEnds(StoryCase):
         events = run.events
         events.loc[events["app"] == "notes", "exit_reason"] = events["exit_reason"].replace("memoryPressure", "userTerminated")
         events.loc[events["exit_reason"] == "memoryResourceLimit", "exit_reason"] = "abnormal"
+        run.tables["terminations"] = run.terminations[run.terminations["app"] == "chat"]
         lanes = {lane.app: lane.ended_as for lane in states.lanes_of(run)}
         self.assertEqual(lanes, {"chat": {style.FELT: [120.0]}, "notes": {style.LEFT: [130.0]}, "game": {style.CRASHED: [300.0]}})
 
@@ -281,7 +292,7 @@ class Compressed(StoryCase):
 class EndedApps(StoryCase):
     def test_every_ended_app_is_named_however_many_there_are(self) -> None:
         run = read_run(self.folder(apps=200, minutes=60.0, ceiling=4 << 30))
-        ended = {style.label(app) for app in kills.terminations(run)["app"]}
+        ended = {style.label(app) for app in kills.kills_of(run)["app"]}
         self.assertGreater(len(ended), 60)
         told = " ".join(self.words(memory.draw(run)))
         self.assertEqual([app for app in ended if app not in told], [])
@@ -304,10 +315,10 @@ class EndedApps(StoryCase):
         words = self.words(memory.draw(read_run(self.story())))
         self.assertIn("game, notes", words)
         run = read_run(self.folder("busy", apps=14, minutes=30.0))
-        rows = memory.legend_rows(run, memory.stack_of(run), run.events_named("warning"), kills.ends_of(run, kills.kills_of(run)))
+        rows = memory.legend_rows(run, memory.stack_of(run), run.events_named("warning"), kills.ends_of(run))
         counted = {row.layer.apps[0]: row.warned for row in rows if row.layer.apps and row.warned}
         self.assertEqual(counted, run.events_named("warning")["app"].value_counts().to_dict())
-        self.assertEqual(sum(row.ended for row in rows), len(kills.terminations(run)))
+        self.assertEqual(sum(row.ended for row in rows), len(kills.kills_of(run)))
 
 
 class TruePeak(StoryCase):
@@ -465,14 +476,22 @@ class Story(StoryCase):
 
     def test_a_waiting_allocation_is_named_by_its_app(self) -> None:
         run = read_run(self.story())
-        stall = pd.DataFrame([{"time_s": 119.0, "event": "stall", "app": "game", "pid": "3", "cause": "no_room"}])
-        run.tables["events"] = pd.concat([run.events, stall]).fillna({"exit_reason": "", "state": "", "level": ""}).sort_values(
-            "time_s", kind="stable"
-        )
-        run.decisions.loc[0, "demand"] = "allocation"
-        table = kills.kills_of(run)
-        self.assertEqual((table["demander"][0], table["want"][0]), ("game", kills.ANOTHER))
-        self.assertTrue(np.isnan(table["growth_bytes"][0]))
+        run.terminations.loc[0, ["demand", "need"]] = "allocation"
+        run.terminations.loc[0, "taken_bytes"] = float("nan")
+        first = next(kills.kills_of(run).itertuples())
+        self.assertEqual((first.beneficiary, first.want), ("game", kills.ANOTHER))
+        line = terminations.line_of(first, [], 600.0)
+        self.assertEqual((line.beneficiary, line.gain, line.why), ("game", "game", "an allocation found no room"))
+
+    def test_who_ends_for_its_own_sake_or_for_nobody_s_gives_room_to_none(self) -> None:
+        for beneficiary, gain in (("game", "itself"), ("", "")):
+            run = read_run(self.story())
+            run.terminations.loc[2, "beneficiary"] = beneficiary
+            table = kills.kills_of(run)
+            line = terminations.line_of(list(table.itertuples())[2], [], 600.0)
+            self.assertEqual((line.beneficiary, line.gain), ("", gain))
+            several = terminations.line_of_several(table.iloc[[2, 2]], [])
+            self.assertEqual((several.beneficiary, several.gain), ("", gain))
 
     def test_limits_of_the_device_and_kernel_words_are_told_in_plain_words(self) -> None:
         def why(**facts: object) -> str:
@@ -501,6 +520,52 @@ class Story(StoryCase):
         self.assertEqual((len(lines), len(left) > 0), (terminations.MOST_LINES, True))
 
 
+class Unknown(StoryCase):
+    """A run without rows of terminations.csv: it is older, or it was killed."""
+
+    def test_pictures_say_no_more_of_an_end_than_the_events_do(self) -> None:
+        for name in ("older", "killed"):
+            with self.subTest(name):
+                folder = self.story()
+                write_terminations(folder, [])
+                if name == "older":
+                    (folder / "terminations.csv").unlink()
+                run = read_run(folder)
+                self.assertEqual(run.notes, [UNKNOWN_ENDS])
+                told = kills.kills_of(run)
+                self.assertEqual(told[["time_s", "app", "pid", "cause", "measure"]].values.tolist(), [
+                    [120.0, "chat", "1", "jettisoned", ""], [130.0, "notes", "2", "jettisoned", ""],
+                    [300.0, "game", "3", "per-process-limit", "footprint_bytes"],
+                ])  # fmt: skip
+                self.assertEqual((set(told["felt"]), set(told["want"]), set(told["mark"])), ({""}, {""}, {style.ENDED}))
+                words = self.words(terminations.draw(run))
+                self.assertIn("The system ended 3 processes.", words)
+                for text in ("jettisoned", "above its own limit of 64 MiB", "chat", "2:00", "No footprint is known."):
+                    self.assertIn(text, words)
+                for text in ("does not miss it", "never", "on screen", "itself", "None of them had been warned."):
+                    self.assertNotIn(text, words)
+                figure = memory.draw(run)
+                words = self.words(figure)
+                self.assertIn(style.END_NAMES[style.ENDED], words)
+                self.assertNotIn(style.END_NAMES[style.UNFELT], words)
+                assert figure is not None
+                lane = next(axes for axes in figure.axes if any("terminated" in text.get_text() for text in axes.texts))
+                self.assertEqual(self.marked(lane, "ends-ended"), [120.0, 130.0, 300.0])
+                self.assertIn("game's own limit 64 MiB", words)
+
+    def test_several_ends_in_a_line_say_no_more_either(self) -> None:
+        folder = self.story()
+        (folder / "terminations.csv").unlink()
+        table = kills.kills_of(read_run(folder))
+        with warnings.catch_warnings():
+            # numpy complains about the median of nothing.
+            warnings.simplefilter("error")
+            line = terminations.line_of_several(table.iloc[[0, 0]], [])
+        self.assertEqual((line.when, line.kind), ("2 ends", style.ENDED))
+        self.assertEqual((line.idle, line.warned, line.gain, line.user), ("", "", "", ""))
+        self.assertEqual(terminations.headline(read_run(folder), table.iloc[[0]]), "The system ended 1 process.")
+
+
 class TooLittle(StoryCase):
     def test_a_panel_with_nothing_in_it_is_a_line_of_text(self) -> None:
         for name, waited, axes, said in (("calm", 0.0, 1, True), ("tight", 0.1, 2, False)):
@@ -512,7 +577,7 @@ class TooLittle(StoryCase):
             assert figure is not None
             self.assertEqual((len(figure.axes), "No process waited for memory." in self.words(figure)), (axes, said))
         run = read_run(self.story())
-        run.tables["events"] = run.events[run.events["event"] != "warning"]
+        run.terminations["warned_s"] = float("nan")
         figure = terminations.draw(run)
         assert figure is not None
         self.assertIn("None of them had been warned.", self.words(figure))
@@ -581,19 +646,13 @@ class TooLittle(StoryCase):
 
     def test_one_end_needs_no_panels(self) -> None:
         run = read_run(self.story())
-        run.tables["events"] = run.events[(run.events["event"] != "exit") | (run.events["app"] == "game")]
+        run.tables["terminations"] = run.terminations[run.terminations["app"] == "game"].copy()
         figure = terminations.draw(run)
         assert figure is not None
         self.assertEqual(len(figure.axes), 1)
-        run.events.loc[run.events["event"] == "warning", "event"] = "told"
+        run.terminations["warned_s"] = float("nan")
+        run.known.clear()
         self.assertNotIn("None of them had been warned.", self.words(terminations.draw(run)), "its line says so")
-
-    def test_an_end_for_another_rule_than_those_about_memory_gives_room_to_none(self) -> None:
-        for reason, demander in (("memoryResourceLimit", "game"), ("appWatchdog", ""), ("cpuResourceLimit", "")):
-            run = read_run(self.story())
-            run.events.loc[(run.events["event"] == "exit") & (run.events["app"] == "game"), "exit_reason"] = reason
-            table = kills.kills_of(run)
-            self.assertEqual(table["demander"].tolist()[-1], demander)
 
     def test_points_above_each_other_have_names_beside_or_above(self) -> None:
         axes = plt.figure(figsize=(4, 4)).add_axes((0, 0, 1, 1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import tempfile
 import unittest
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,7 +21,7 @@ import pandas as pd
 from harness import FolderCase, PictureCase, call_main, load_main
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from synthetic_run import MIB, write_run
+from synthetic_run import COLUMNS, MIB, UNFELT, write_run, write_terminations
 
 from plimsoll_tools.plotting import (
     compare,
@@ -35,7 +37,7 @@ from plimsoll_tools.plotting import (
     sweep,
     terminations,
 )
-from plimsoll_tools.plotting.run_directory import Run, app_names, complete_records, read_run
+from plimsoll_tools.plotting.run_directory import UNKNOWN_ENDS, Run, app_names, complete_records, read_run
 
 PICTURES = ("memory", "pressure", "cores", "states", "launches", "terminations")
 
@@ -264,12 +266,37 @@ class BrokenRuns(RunDirectoryCase):
         self.assertEqual((status, "cores" in said), (0, False), said)
         self.assertEqual({path.stem for path in (run / "plots").iterdir()}, set(PICTURES) - {"cores"})
 
+    def test_ends_are_drawn_without_events(self) -> None:
+        run = self.make(apps=14, minutes=30.0)
+        for path in run.glob("*.csv"):
+            if path.stem != "terminations":
+                path.unlink()
+        self.assertEqual(self.plot(run, "--format", "svg")[0], 0)
+        self.assertEqual([path.stem for path in (run / "plots").iterdir()], ["terminations"])
+        self.assert_legible(terminations.draw(read_run(run)))
+
+    def test_ends_that_are_not_in_the_order_of_time_are_told_by_the_events(self) -> None:
+        run = self.make(apps=14, minutes=30.0)
+        whole = kills.kills_of(read_run(run))
+        header, *rows = (run / "terminations.csv").read_text("utf-8").splitlines(keepends=True)
+        (run / "terminations.csv").write_text("".join([header, *reversed(rows)]), "utf-8")
+        told = read_run(run)
+        self.assertEqual(len(told.notes), 2)
+        self.assertIn("terminations.csv: row 3 is earlier than the row before it", told.notes[0])
+        self.assertEqual(told.notes[1], UNKNOWN_ENDS)
+        self.assertEqual(kills.kills_of(told)[["time_s", "app", "pid", "cause", "why"]].values.tolist(),
+                         whole[["time_s", "app", "pid", "cause", "why"]].values.tolist())  # fmt: skip
+
     def test_a_missing_column_is_named_and_the_rest_is_drawn(self) -> None:
         run = self.make()
         events = run / "events.csv"
         events.write_text(events.read_text("utf-8").replace(",scene,", ",stage,", 1), "utf-8")
         status, said = self.plot(run)
         self.assertEqual((status, said), (0, "plot: states: without events.scene\n"))
+        ends = run / "terminations.csv"
+        ends.write_text(ends.read_text("utf-8").replace(",idle_s,", ",at_rest_s,", 1), "utf-8")
+        told = "plot: states: without events.scene\nplot: terminations: without terminations.idle_s\n"
+        self.assertEqual(self.plot(run), (0, told))
 
     def test_a_table_in_another_order_is_told_and_left_out(self) -> None:
         whole = self.make(apps=14, minutes=5.0)
@@ -294,7 +321,7 @@ class BrokenRuns(RunDirectoryCase):
                 self.assertEqual(said[0].splitlines(), [f"plot: turned-{name}: {note}"])
 
     def test_an_empty_table_and_one_with_zero_bytes_are_told_in_a_line(self) -> None:
-        for name in ("samples", "apps", "events", "launches", "decisions", "summary"):
+        for name in ("samples", "apps", "events", "launches", "decisions", "summary", "terminations"):
             run = self.make(name)
             table = run / f"{name}.csv"
             header, *rows = table.read_text("utf-8").splitlines(keepends=True)
@@ -357,13 +384,13 @@ class Memory(RunDirectoryCase):
 
     def test_small_apps_are_one_layer_and_every_ended_app_has_its_own(self) -> None:
         run = self.run_of(apps=60, minutes=5.0, ceiling=16 << 30)
-        ended = {style.label(app) for app in kills.terminations(run)["app"]}
+        ended = {style.label(app) for app in kills.kills_of(run)["app"]}
         names = [layer.name for layer in memory.stack_of(run).layers]
         self.assertGreater(len(ended), memory.MOST_LAYERS)
         self.assertLessEqual(ended, set(names))
         self.assertRegex(names[-1], r"^\d+ other apps$")
-        run.tables["events"] = run.events[run.events["event"] != "exit"]
-        run.tables["events"] = run.events[run.events["event"] != "action"]
+        run.tables["terminations"] = run.terminations.iloc[:0]
+        run.known.clear()
         names = [layer.name for layer in memory.stack_of(run).layers]
         self.assertEqual(len(names), memory.MOST_LAYERS + 1)
         self.assertRegex(names[-1], r"^\d+ other apps$")
@@ -523,41 +550,56 @@ class Kills(RunDirectoryCase):
                "threshold")  # fmt: skip
     FACTS: ClassVar[dict[str, str]] = {"process_state": "state", "warning": "level", "action": "action", "exit": "exit_reason"}
 
-    def run_of(self, events: str, causes: dict[str, str] | None = None) -> Run:
-        """A run with these events: time, kind, app, process, scene, the fact that the kind has, and the reason.
-
-        `causes` are by process number.
-        """
+    def run_of(self, events: str, ends: Sequence[dict[str, object]] | None = None) -> Run:
+        """A run with these events: time, kind, app, process, scene, the fact that the kind has, and the reason; and
+        with these rows of terminations.csv. Without them it is an older run."""
         rows = []
         for time_s, kind, app, pid, scene, fact, reason in csv.reader(events.splitlines()):
             row = {"time_s": time_s, "event": kind, "app": app, "pid": pid, "scene": scene, "reason": reason}
-            cause = (causes or {}).get(pid, "") if kind == "exit" else ""
-            rows.append({**row, self.FACTS[kind]: fact, "cause": cause})
+            rows.append({**row, self.FACTS[kind]: fact})
         run = self.make()
+        (run / "terminations.csv").unlink()
+        if ends is not None:
+            write_terminations(run, ends)
         with (run / "events.csv").open("w", encoding="utf-8", newline="") as file:
             table = csv.DictWriter(file, self.COLUMNS, lineterminator="\n")
             table.writeheader()
             table.writerows(rows)
         return read_run(run)
 
-    def test_idle_time_counts_from_the_last_time_on_screen(self) -> None:
-        states = "0,process_state,a,1,,active,\n5,process_state,a,1,,background,\n9,process_state,a,1,,suspended,\n"
-        table = kills.kills_of(self.run_of(states + "20,exit,a,1,,memoryPressure,why\n"))
-        self.assertEqual(table["idle_s"].tolist(), [15.0])
-        on_screen = kills.kills_of(self.run_of("0,process_state,a,1,,active,\n20,exit,a,1,,memoryPressure,why\n"))
-        self.assertEqual(on_screen["idle_s"].tolist(), [0.0])
+    def test_every_column_of_the_table_finds_its_place(self) -> None:
+        # Events and samples of the same processes say otherwise, and are not asked.
+        facts: dict[str, object] = {
+            "time_s": 8.5, "app": "a", "pid": "1", "band": "30", "exit_reason": "memoryPressure", "cause": "idle-exit",
+            "demand": "pressure", "measure": "available_bytes", "observed": 11.0, "threshold": 12.0, "beneficiary": "b",
+            "taken_bytes": 13.0, "footprint_bytes": 14.0, "idle_s": 15.0, "warned_s": 3.5, "wanted_after_s": 16.0,
+            "why": "so",
+        }  # fmt: skip
+        events = "0,process_state,a,1,,active,\n1,warning,a,1,,critical,\n7,exit,a,1,,appWatchdog,late\n"
+        run = self.run_of(events, [{**facts, "need": "level", "was_foreground": "false", "was_perceived": "true"}])
+        self.assertEqual(run.notes, [])
+        (row,) = kills.kills_of(run).to_dict("records")
+        self.assertEqual({name: row[name] for name in facts}, facts)
+        self.assertEqual((row["want"], row["felt"], row["mark"]), ("", kills.MISSED, style.FELT))
+        # Every column that is read has a name of the table.
+        self.assertLessEqual(set(run.terminations), set(COLUMNS["terminations"].split()))
 
-    def test_lead_time_counts_from_its_own_last_warning(self) -> None:
-        run = self.run_of(
-            "1,warning,a,1,,warning,\n4,warning,a,1,,critical,\n6,warning,b,2,,critical,\n"
-            "7,exit,a,1,,memoryPressure,x\n8,exit,c,3,,memoryPressure,x\n"
-        )
-        leads = kills.kills_of(run)["lead_s"]
-        self.assertEqual(leads[0], 3.0)
-        self.assertTrue(np.isnan(leads[1]))
+    def test_what_the_table_leaves_empty_is_not_known_or_never_was(self) -> None:
+        seen = {**UNFELT, "time_s": 7, "app": "a", "pid": 1, "exit_reason": "appWatchdog", "was_foreground": "true"}
+        (row,) = kills.kills_of(self.run_of("", [seen])).itertuples()
+        self.assertEqual((row.cause, row.felt), ("appWatchdog", kills.SEEN))
+        self.assertEqual((row.band, row.beneficiary, row.demand, row.want), ("", "", "", ""))
+        self.assertTrue(math.isnan(row.warned_s) and math.isnan(row.footprint_bytes) and math.isinf(row.wanted_after_s))
 
     def test_who_quit_as_the_user_wished_was_not_killed(self) -> None:
-        self.assertTrue(kills.kills_of(self.run_of("7,exit,a,1,,userTerminated,\n")).empty)
+        run = self.run_of("7,exit,a,1,,userTerminated,\n")
+        self.assertTrue(kills.kills_of(run).empty)
+        self.assertEqual(run.notes, [], "there is no termination of which too little is known")
+
+    def test_who_was_asked_to_end_and_is_still_there_was_not_killed(self) -> None:
+        events = "7,action,a,1,,terminate_politely,why\n"
+        self.assertTrue(kills.kills_of(self.run_of(events, [])).empty)
+        self.assertEqual(len(kills.kills_of(self.run_of(events))), 1, "an early format has no exits")
 
     def test_without_exits_who_was_asked_to_end_counts_too_and_once(self) -> None:
         run = self.run_of(
@@ -609,24 +651,13 @@ class Kills(RunDirectoryCase):
             ("d", "plays audio"),
         ])  # fmt: skip
 
-    def test_the_decision_knows_band_and_cause_better(self) -> None:
-        run = self.make(apps=14, minutes=30.0)
-        text = (run / "decisions.csv").read_text("utf-8").splitlines()
-        lines = [text[0] + ",band,cause"] + [f"{line},20,idle-exit" for line in text[1:]]
-        (run / "decisions.csv").write_text("\n".join(lines) + "\n", "utf-8")
-        table = kills.kills_of(read_run(run))
-        self.assertEqual(set(table["band"]), {"20"})
-        self.assertEqual(set(table["cause"]), {"idle-exit"})
-        self.assertEqual(terminations.cause_of("idle-exit"), "idle-exit")
-
     def test_who_was_asked_to_end_goes_later_than_the_decision(self) -> None:
         run = self.make(apps=14, minutes=30.0)
-        events = pd.read_csv(run / "events.csv", dtype=str, keep_default_na=False)
-        exits = events["event"] == "exit"
-        events.loc[exits, "time_s"] = (events.loc[exits, "time_s"].astype(float) + 2).astype(str)
-        events = events.sort_values("time_s", key=lambda times: times.astype(float), kind="stable")
-        events.to_csv(run / "events.csv", index=False)
+        ends = pd.read_csv(run / "terminations.csv", dtype=str, keep_default_na=False)
+        ends["time_s"] = (ends["time_s"].astype(float) + 2).astype(str)
+        ends.to_csv(run / "terminations.csv", index=False)
         later = read_run(run)
+        self.assertEqual(later.notes, [])
         self.assertEqual(set(kills.spared(later)), set(kills.kills_of(later)["pid"]))
 
     def test_a_cause_says_which_limit_the_policy_was_asked_about(self) -> None:
@@ -635,22 +666,21 @@ class Kills(RunDirectoryCase):
             "jettisoned, for the limit of background processes",
         )
         self.assertEqual(terminations.cause_of("memoryPressure", demand="pressure"), "memoryPressure")
+        self.assertEqual(terminations.cause_of("idle-exit"), "idle-exit")
 
     def test_the_want_of_memory_is_a_cause_of_its_own(self) -> None:
-        run = self.run_of(
-            "7,exit,a,1,,memoryPressure,\"no room for 24KiB, 16KiB free, and nobody left to reclaim\"\n"
-            "8,exit,b,2,,memoryPressure,least recently used; process 4 waits for 8.0 KiB\n"
-            "9,exit,c,3,,memoryPressure,least recently used; critical\n",
-            causes={"1": "no_room"},
-        )
-        (run.directory / "decisions.csv").write_text(
-            "time_s,decision,action,app,pid,rank,chosen,reason,observed,threshold,demand\n"
-            "8,1,terminate,b,2,1,true,least recently used,0,8192,allocation\n"
-            "9,2,terminate,c,3,1,true,least recently used,0,8192,pressure\n", "utf-8",
-        )  # fmt: skip
-        run = read_run(run.directory)
+        run = self.run_of("", [
+            {**UNFELT, "time_s": 7, "app": "a", "pid": 1, "cause": "no_room", "need": "own_allocation"},
+            {**UNFELT, "time_s": 8, "app": "b", "pid": 2, "demand": "allocation", "need": "allocation"},
+            # The policy ended the very process whose allocation waits.
+            {**UNFELT, "time_s": 9, "app": "d", "pid": 4, "demand": "allocation", "need": "own_allocation"},
+            {**UNFELT, "time_s": 10, "app": "c", "pid": 3, "demand": "pressure", "need": "level"},
+            # As much as the events of a killed run tell.
+            {**UNFELT, "time_s": 11, "app": "e", "pid": 5, "cause": "kept_back"},
+        ])  # fmt: skip
         table = kills.kills_of(run)
-        self.assertEqual(table["want"].tolist(), ["own", "another", ""])
+        self.assertEqual(table["want"].tolist(), [kills.OWN, kills.ANOTHER, kills.OWN, "", kills.OWN])
+        self.assertEqual(set(table["cause"]), {"memoryPressure"}, "how it found none is said by `want`")
         words = drawn(terminations.draw(run)).findobj(Text)
         coloured = {text.get_text() for text in words if text.get_color() == style.WANT_COLOUR}
         self.assertEqual(
@@ -666,14 +696,14 @@ class Kills(RunDirectoryCase):
 
     def test_many_bands_and_causes_and_a_footprint_of_nothing_are_legible(self) -> None:
         style.prepare()
-        rows = "".join(f"{9 + index},exit,a{index},{index},,cause{index},why {'so long ' * index}\n" for index in range(12))
-        run = self.run_of("".join(f"0,process_state,a{index},{index},,background,\n" for index in range(12)) + rows)
         bands = (0, 10, 20, 30, 40, 75, 80, 90, 100, 120, 160, 170)
-        apps = [f"8,a{index},{index},background,{band},0,0,0" for index, band in enumerate(bands)]
-        (run.directory / "apps.csv").write_text(
-            "time_s,app,pid,state,band,footprint_bytes,active_bytes,dirty_bytes\n" + "\n".join(apps) + "\n", "utf-8"
-        )
-        figure = terminations.draw(read_run(run.directory))
+        run = self.run_of("", [
+            {**UNFELT, "time_s": 9 + index, "app": f"a{index}", "pid": index, "band": band, "footprint_bytes": 0,
+             "exit_reason": f"cause{index}", "idle_s": 9 + index, "why": f"why {'so long ' * index}"}
+            for index, band in enumerate(bands)
+        ])  # fmt: skip
+        figure = drawn(terminations.draw(run))
+        self.assertEqual(len(figure.axes), 2, "the story, and footprint against time off screen")
         self.assert_legible(figure)
 
     def test_bands_ascend_and_the_unknown_is_last(self) -> None:

@@ -9,22 +9,15 @@ from harness import FolderCase
 
 from plimsoll_tools.plotting.run_directory import read_run
 
-EVENTS = """time_s,event,app,pid,scene,reason,state,level,action,exit_reason,cause,measure,threshold
-1,exit,a,1,,idle longest,,,,memoryPressure,jettisoned,,
-2,exit,b,2,,idle longest,,,,memoryPressure,jettisoned,,
-3,exit,c,3,,idle longest,,,,memoryPressure,jettisoned,,
-4,exit,d,4,,idle longest,,,,memoryPressure,jettisoned,,
-5,exit,e,5,,nobody left to reclaim,,,,memoryPressure,no_room,free_bytes,4096
-6,exit,f,6,,launch took longer than 20s,,,,appWatchdog,,,
-7,exit,g,7,,above its limit,,,,memoryResourceLimit,per-process-limit,footprint_bytes,1024
-8,exit,h,8,,swiped away,,,,userTerminated,,,
-"""
-DECISIONS = """time_s,decision,action,app,pid,rank,chosen,reason,demand
-1,1,terminate,a,1,1,true,idle longest,pressure
-2,2,terminate,b,2,1,true,idle longest,allocation
-3,3,terminate,c,3,1,true,idle longest,nothing
-4,4,terminate,d,4,1,true,idle longest,background_memory
-4,4,,g,7,2,false,idle longest,background_memory
+TERMINATIONS = """time_s,app,pid,exit_reason,cause,demand,need
+1,a,1,memoryPressure,jettisoned,pressure,level
+2,b,2,memoryPressure,jettisoned,allocation,allocation
+2,i,9,memoryPressure,jettisoned,allocation,own_allocation
+3,c,3,memoryPressure,jettisoned,nothing,
+4,d,4,memoryPressure,jettisoned,background_memory,
+5,e,5,memoryPressure,no_room,,own_allocation
+6,f,6,appWatchdog,,,
+7,g,7,memoryResourceLimit,per-process-limit,,own_limit
 """
 PAGE = """# A page
 
@@ -45,11 +38,10 @@ More words.
 
 class Tables(FolderCase):
     def test_every_end_has_one_cause(self) -> None:
-        (self.directory / "events.csv").write_text(EVENTS, "utf-8")
-        (self.directory / "decisions.csv").write_text(DECISIONS, "utf-8")
+        (self.directory / "terminations.csv").write_text(TERMINATIONS, "utf-8")
         self.assertEqual(
             check_policies.causes(read_run(self.directory)),
-            {"pressure": 1, "allocation": 1, "own look": 1, "no room": 1, "watchdog": 1, "limits": 2},
+            {"pressure": 1, "allocation": 2, "own look": 1, "no room": 1, "watchdog": 1, "limits": 2},
         )
 
     def test_the_table_takes_the_place_of_its_own_alone(self) -> None:

@@ -10,7 +10,7 @@ from unittest import mock
 from harness import FAKE, SCRIPTS, FolderCase, call_main, load_main
 from synthetic_run import write_run
 
-TABLES = ("samples", "apps", "events", "launches", "decisions", "summary")
+TABLES = ("samples", "apps", "events", "launches", "decisions", "summary", "terminations")
 
 
 class Readers(FolderCase):

@@ -177,6 +177,15 @@ class Explanations(ReportCase):
             self.report(*runs, "--explain", "1", "--out", self.directory / "page.html")
             self.assertEqual(len(self.asked()), 2)
 
+    def test_of_an_older_run_the_program_tells_which_ends_were_felt(self) -> None:
+        program = self.program(f'echo "$@" >> "$(dirname "$0")/asked"\ncat <<\'E\'\n{answer()}\nE\n')
+        run = read_run(self.make("told", older=True))
+        most_at_once = mock.patch.object(explanations, "MOST_AT_ONCE", 100)
+        with mock.patch.dict(os.environ, {"PLIMSOLL": str(program)}), most_at_once:
+            for most in (None, explanations.FELT):
+                explanations.of_tables(run, most).answer(lambda: None)
+                self.assertEqual(self.asked(), [f"explain --felt --format json -- {run.directory}"])
+
     def test_very_many_felt_ends_are_asked_about_app_by_app(self) -> None:
         program = self.program(f'echo "$@" >> "$(dirname "$0")/asked"\ncat <<\'E\'\n{answer(warnings=["older"])}\nE\n')
         run = self.make("told")
@@ -412,7 +421,7 @@ class Pages(ReportCase):
         self.assertIn("events.csv: row ", said)
         page = data_of(run / "report.html")["runs"][0]
         self.assertEqual([f"report: {note}\n" for note in page["notes"]], [said])
-        self.assertEqual((page["kills"], page["warnings"]), ([], []))
+        self.assertEqual((len(page["kills"]) > 0, page["warnings"]), (True, []), "ends have a table of their own")
 
     def test_decisions_that_did_nothing_are_counted_as_left_out(self) -> None:
         run = self.make(minutes=5.0)
@@ -532,8 +541,9 @@ class InABrowser(ReportCase):
 
     def test_kills_at_one_instant_are_one_mark_that_counts_and_tells_them_all(self) -> None:
         path = self.make()
-        with (path / "events.csv").open("a", encoding="utf-8") as file:
-            file.write("1800,exit,first,901,,memoryPressure,none left\n1800,exit,second,902,,memoryPressure,none left\n")
+        with (path / "terminations.csv").open("a", encoding="utf-8") as file:
+            for app, pid in (("first", 901), ("second", 902)):
+                file.write(f"1800,{app},{pid},app,suspended,0,memoryPressure{',' * 16}none left\n")
         page = self.page(path)
         page.write_text(page.read_text("utf-8").replace("</body>", TOGETHER), "utf-8")
         document, said, _ = self.open(page)

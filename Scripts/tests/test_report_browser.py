@@ -11,7 +11,7 @@ from unittest import mock
 
 from browser import BROWSER, DESKTOP, PHONE, Browser, Tab
 from harness import FolderCase, call_main, load_main
-from synthetic_run import write_run
+from synthetic_run import UNFELT, write_run, write_terminations
 from test_report import answer, explanation
 
 WORDS = (
@@ -222,16 +222,22 @@ class Extremes(BrowserCase):
             "10,process_state,slow,7,,active,,active,,,,,,,\n"
             "12,exit,slow,7,,appWatchdog,too late,,,,appWatchdog,,,,\n", "utf-8"
         )  # fmt: skip
-        (run / "apps.csv").write_text("time_s,app,pid,state,band,footprint_bytes,active_bytes,dirty_bytes\n"
-                                      "11,slow,7,active,100,0,0,0\n", "utf-8")  # fmt: skip
+        write_terminations(run, [{**UNFELT, "time_s": 12, "app": "slow", "pid": 7, "exit_reason": "appWatchdog",
+                                  "footprint_bytes": 0, "idle_s": 0}])  # fmt: skip
         tab = self.open(self.page(run))
         self.assertEqual(tab.says("run().kills.map((kill) => kill.footprint)"), [0])
         self.assertEqual(tab.says("document.querySelectorAll('circle.kill').length"), 1)
         self.assertEqual(tab.says(CLIPPED), [])
 
+    def test_what_an_older_run_does_not_tell_of_an_end_is_unknown(self) -> None:
+        for older, never in ((True, "unknown"), (False, "never")):
+            tab = self.open(self.page(self.make(f"run-{older}", older=older)))
+            said = tab.says("killText(run().kills[0], 3, false).map((part) => part.textContent || part).join(' ')")
+            self.assertIn(f"last warned {never}", said)
+
     def test_a_run_without_terminations_apps_or_samples_is_a_page_all_the_same(self) -> None:
         run = self.make(minutes=5.0)
-        for name in ("events", "apps", "samples", "launches", "decisions"):
+        for name in ("events", "apps", "samples", "launches", "decisions", "terminations"):
             table = run / f"{name}.csv"
             table.write_text(table.read_text("utf-8").splitlines()[0] + "\n", "utf-8")
             for screen in (DESKTOP, PHONE):

@@ -28,8 +28,12 @@ done
 
 
 class Same(FolderCase):
-    def same(self, one: str, other: str, *options: str, status: int) -> str:
-        builds = [self.program(RUN.format(events=events), name) for events, name in ((one, "a"), (other, "b"))]
+    def same(self, one: str, other: str, *options: str, status: int, later: tuple[str, str] = ("", "")) -> str:
+        """What it prints of two builds with these events; a text of `later` is a build's terminations.csv."""
+        builds = []
+        for events, ends, name in zip((one, other), later, "ab"):
+            more = f"printf '%b' '{ends}' >\"$2/terminations.csv\"\n" if ends else ""
+            builds.append(self.program(RUN.format(events=events) + more, name))
         soak = self.program(SOAK, "soak")
         with mock.patch.dict(os.environ, {"SOAK": str(soak)}):
             result = self.call("same", *builds, *(options or ("--worlds", "7..8")))
@@ -51,6 +55,13 @@ class Same(FolderCase):
         self.assertIn("events.csv, row 2: B alone has it (time_s 2, event exit)", text)
         text = self.same("time_s,event\\n1,exit\\n", "time_s,event,why\\n1,exit,x\\n", status=1)
         self.assertIn("the column why is in B alone", text)
+
+    def test_a_table_that_came_later_is_compared_if_both_builds_write_it(self) -> None:
+        events, ends = "time_s,event\\n1,exit\\n", "time_s,app,idle_s\\n1,maps,7\\n"
+        self.same(events, events, status=0, later=(ends, ""))
+        self.same(events, events, status=0, later=(ends, ends))
+        text = self.same(events, events, status=1, later=(ends, ends.replace("7", "8")))
+        self.assertIn("terminations.csv, row 1, idle_s: 7 in A, 8 in B (time_s 1, app maps)", text)
 
     def test_a_column_may_be_left_out(self) -> None:
         one, other = ("time_s,event\\n1,exit\\n", "time_s,event,why\\n1,exit,x\\n")

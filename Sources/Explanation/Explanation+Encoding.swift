@@ -20,6 +20,9 @@ extension Explanation: Encodable {
         let exitReason: String?
         let reason: String
         let heldBytes: Int
+        let beneficiary: String?
+        let need: String?
+        let takenBytes: Int?
         let cause: [Fact]
         let spared: [SparedProcess]
         let remedies: [RemedyDocument]
@@ -35,6 +38,9 @@ extension Explanation: Encodable {
             (head, by, decision) = (account.head, account.author.rawValue, account.decision)
             exitReason = account.author == .system ? termination.fact?.reason.rawValue : nil
             (reason, heldBytes, cause) = (account.reason, account.held.bytes, account.cause)
+            let beneficiary = termination.fact?.beneficiary
+            (self.beneficiary, need) = (beneficiary?.app, beneficiary?.need.rawValue)
+            takenBytes = beneficiary?.taken?.bytes
             spared = account.others.map(SparedProcess.init)
             remedies = explanation.remedies.enumerated().map { RemedyDocument($1, isFirst: $0 == 0) }
             (inVain, short, words) = (explanation.inVain, explanation.short, explanation.words)

@@ -1,4 +1,5 @@
 import Lifecycle
+import Metrics
 import Quantities
 
 // The explanation in words: everything, or what matters most.
@@ -32,7 +33,7 @@ extension Explanation {
     /// Everything below the head.
     var words: [Paragraph] {
         let vain = inVain.isEmpty ? [] : [Paragraph("In vain", inVain.joined(separator: "; ") + ".")]
-        return account.words + (remedies.isEmpty ? [hopeless] : remedyWords) + vain
+        return account.words(for: termination.fact?.beneficiary) + (remedies.isEmpty ? [hopeless] : remedyWords) + vain
     }
 
     private var remedyWords: [Paragraph] {
@@ -68,9 +69,22 @@ extension Explanation {
 }
 
 extension Explanation.Account {
-    /// The cause and the other processes.
-    var words: [Paragraph] {
-        cause.map { Paragraph($0.label, $0.sentence) } + others.map { Paragraph($0.label, $0.sentence) }
+    /// The cause, for whom it was, and the other processes.
+    func words(for beneficiary: RunTally.Beneficiary? = nil) -> [Paragraph] {
+        cause.map { Paragraph($0.label, $0.sentence) }
+            + (beneficiary.map { [Paragraph("For whom", $0.sentence)] } ?? [])
+            + others.map { Paragraph($0.label, $0.sentence) }
+    }
+}
+
+extension RunTally.Beneficiary {
+    fileprivate var sentence: String {
+        switch need {
+        case .allocation: "\(app), whose allocation found no room."
+        case .level: "\(app), which took \(taken?.readable ?? "most") from free memory in the ten seconds before."
+        case .ownAllocation: "itself: its own allocation found no room."
+        case .ownLimit: "itself: it crossed its own limit."
+        }
     }
 }
 

@@ -6,7 +6,7 @@ public struct AppFacts: Sendable {
     public fileprivate(set) var launches: [RunTally.LaunchFact] = []
     /// Its processes that the system ended, in order.
     public fileprivate(set) var terminations: [RunTally.TerminationFact] = []
-    /// The processes of other apps that the policy ended for this app's sake, in order.
+    /// The processes of other apps that ended for this app's sake, in order.
     public fileprivate(set) var paid: [RunTally.TerminationFact] = []
 
     fileprivate init(_ tally: AppTally) { self.tally = tally }
@@ -26,9 +26,4 @@ extension RunTally {
         }
         return facts
     }
-}
-
-extension RunTally.TerminationFact {
-    /// Whether the user feels the termination: the app vanished while in use, or the user wanted it again soon after.
-    public var isFelt: Bool { wasForeground || wasPerceived }
 }

@@ -42,7 +42,7 @@ public enum AppMetrics {
     public static let all: [AppMetric] =
         [AppMetric("app", .string, "The app's name") { .text($0.tally.name) }]
         + AppMetric.launches + AppMetric.terminations + AppMetric.ends + AppMetric.processes + AppMetric.states
-        + AppMetric.reclaim + AppMetric.paid + AppMetric.lost
+        + AppMetric.reclaim + AppMetric.paid + AppMetric.lost + AppMetric.paidOffScreen
 
     /// The metrics that a scenario's expectation can compare: those that are numbers.
     public static let comparable = all.filter { $0.column.type != .string }

@@ -78,6 +78,14 @@ public struct RowColumn<Row>: Sendable {
         RowColumn(Column(name, .integer, unit: .bytes, meaning)) { $1.bytes(value($0)) }
     }
 
+    /// A number of bytes, or an empty cell.
+    @inlinable
+    public static func optionalBytes(_ name: String, _ meaning: String, _ value: @escaping Value<ByteCount?>)
+        -> RowColumn
+    {
+        RowColumn(Column(name, .integer, unit: .bytes, meaning, optional: true)) { $1.integer(value($0)?.bytes) }
+    }
+
     /// `true` or `false`.
     @inlinable
     public static func flag(_ name: String, _ meaning: String, _ value: @escaping Value<Bool>) -> RowColumn {
@@ -94,6 +102,19 @@ public struct RowColumn<Row>: Sendable {
     @inlinable
     public static func optionalSeconds(_ name: String, _ meaning: String, _ value: @escaping Value<Instant?>)
         -> RowColumn
+    {
+        RowColumn(Column(name, .number, unit: .seconds, meaning, optional: true)) { $1.seconds(value($0)) }
+    }
+
+    /// A time span in seconds.
+    @inlinable
+    public static func span(_ name: String, _ meaning: String, _ value: @escaping Value<TimeSpan>) -> RowColumn {
+        RowColumn(Column(name, .number, unit: .seconds, meaning)) { $1.seconds(value($0)) }
+    }
+
+    /// A time span in seconds, or an empty cell.
+    @inlinable
+    public static func optionalSpan(_ name: String, _ meaning: String, _ value: @escaping Value<TimeSpan?>) -> RowColumn
     {
         RowColumn(Column(name, .number, unit: .seconds, meaning, optional: true)) { $1.seconds(value($0)) }
     }

@@ -379,6 +379,8 @@ public final class TableWriter {
     public func text(_ value: String?) { if let value { text(value) } else { empty() } }
     /// Seconds, or an empty cell.
     public func seconds(_ value: Instant?) { if let value { seconds(value) } else { empty() } }
+    /// Seconds, or an empty cell.
+    public func seconds(_ value: TimeSpan?) { if let value { seconds(value) } else { empty() } }
     /// Milliseconds, or an empty cell.
     public func milliseconds(_ value: TimeSpan?) { if let value { milliseconds(value) } else { empty() } }
 

@@ -136,7 +136,7 @@ struct FateWatch {
             else { continue }
             fate.ends[index].wasForeground = fact.wasForeground
             fate.ends[index].beneficiary = fact.beneficiary?.app
-            fate.ends[index].need = fact.beneficiary.map { Fate.words(of: $0.need) }
+            fate.ends[index].need = fact.beneficiary?.need.rawValue
             fate.ends[index].footprint = fact.footprint.bytes
         }
         return fate
@@ -144,17 +144,8 @@ struct FateWatch {
 }
 
 extension Fate {
-    /// The words for a need, as in tables.
-    static func words(of need: RunTally.Need) -> String {
-        switch need {
-        case .allocation: "allocation"
-        case .launch: "launch"
-        case .front: "front"
-        }
-    }
-
     /// Every word for a need.
-    public static let needs = RunTally.Need.allCases.map(words(of:))
+    public static let needs = RunTally.Need.allCases.map(\.rawValue)
 
     /// The counter of MetricKit that counts an end; nil if there is none.
     public static func counter(of ending: Ending) -> ExitCounter? {

@@ -63,6 +63,7 @@ struct Trial {
     /// The tables of every run.
     static let tables = [
         "samples", "apps", "events", "launches", "decisions", "summary", "app_summary", "exits", "cores",
+        "terminations",
     ]
 
     /// The tables of this world's run.

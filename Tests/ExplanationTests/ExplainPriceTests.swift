@@ -261,7 +261,7 @@ extension ExplainPriceTests {
             of: .init(
                 app: victim.name, pid: victim.pid, at: record.snapshot.now, since: victim.launchedAt,
                 cause: .decision(record))
-        ).words.flatMap { $0.lines(width: 200, margin: 17, commandMargin: 17) }.joined(separator: "\n")
+        ).words().flatMap { $0.lines(width: 200, margin: 17, commandMargin: 17) }.joined(separator: "\n")
         #expect(!words.contains("there was no other choice"), "\(words)")
         #expect(words.contains("; no other process was ranked."), "\(words)")
         #expect(words.contains("\n  Not ranked:    b: in the foreground, holds "), "\(words)")

@@ -247,7 +247,7 @@ extension ExplainTests {
         let sinks = RunSinks { _ in MemorySink() }
         let simulation = Simulation(plan, memory: memory, sinks: sinks, verify: true, policy: Nonsense())
         #expect(try simulation.run() == .completed)
-        let decisions = (sinks.decisions as? MemorySink)?.text ?? ""
+        let decisions = (sinks[RunTables.decisions] as? MemorySink)?.text ?? ""
         for rule in ["refused by alive", "refused by foreground", "refused by fruitless"] {
             #expect(decisions.contains(rule), "\(rule)")
         }

@@ -39,8 +39,10 @@ private func busyTables(_ compressor: CompressorSettings? = nil) throws -> RunTr
     _ = try Simulation(plan, memory: memory, sinks: sinks).run()
     func bytes(_ sink: any ByteSink) -> [UInt8] { (sink as? MemorySink)?.bytes ?? [] }
     return RunTrace.Tables(
-        samples: bytes(sinks.samples), apps: bytes(sinks.apps), events: bytes(sinks.events),
-        launches: bytes(sinks.launches), cores: bytes(sinks.cores), pages: bytes(sinks.pages))
+        samples: bytes(sinks[RunTables.samples]), apps: bytes(sinks[RunTables.apps]),
+        events: bytes(sinks[RunTables.events]),
+        launches: bytes(sinks[RunTables.launches]), cores: bytes(sinks[RunTables.cores]),
+        pages: bytes(sinks[RunTables.pages]))
 }
 
 /// An event as a viewer parses it.

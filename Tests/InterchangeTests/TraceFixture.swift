@@ -125,7 +125,7 @@ enum TraceFixture {
         _ = try simulation.run()
         func rows(_ sink: any ByteSink) -> [TableRow] { TableRow.all(in: (sink as? MemorySink)?.bytes ?? []) }
         return Output(
-            tally: simulation.tally, events: rows(sinks.events), apps: rows(sinks.apps),
-            samples: rows(sinks.samples))
+            tally: simulation.tally, events: rows(sinks[RunTables.events]), apps: rows(sinks[RunTables.apps]),
+            samples: rows(sinks[RunTables.samples]))
     }
 }

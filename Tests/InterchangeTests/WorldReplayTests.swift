@@ -27,7 +27,7 @@ struct WorldReplayTests {
         (plan.backend, plan.duration) = (.accounting, .milliseconds(1))
         let sinks = RunSinks { _ in MemorySink() }
         _ = try Simulation(plan, memory: plan.makeDevice(), sinks: sinks, verify: true).run()
-        let text = try #require((sinks.pages as? MemorySink)?.text)
+        let text = try #require((sinks[RunTables.pages] as? MemorySink)?.text)
         return (try #require(TableRow.all(in: text).first), plan)
     }
 

@@ -38,14 +38,14 @@ struct EveningOnDevicesTests {
         _ = try simulation.run()
         func text(_ sink: any ByteSink) -> String { (sink as? MemorySink)?.text ?? "" }
         let apps = Set(plan.apps.filter { $0.part == nil }.map(\.name))
-        let rows = text(sinks.apps).split(separator: "\n").reversed().map { $0.split(separator: ",") }
+        let rows = text(sinks[RunTables.apps]).split(separator: "\n").reversed().map { $0.split(separator: ",") }
         let last = rows.first?[0]
         let reaped = simulation.kills.cells.filter { $0.cause == .longIdleExit }.reduce(0) { $0 + $1.count }
         return Evening(
             device: plan.device.like ?? "", ceiling: plan.device.ceiling,
             alive: rows.prefix { $0[0] == last }.count { apps.contains(String($0[1])) },
             terminations: simulation.tally.terminations.count, ofReaper: reaped,
-            summary: text(sinks.summary), appSummary: text(sinks.appSummary))
+            summary: text(sinks[RunTables.summary]), appSummary: text(sinks[RunTables.appSummary]))
     }
 
     /// Two tests look at the evenings without compressors.

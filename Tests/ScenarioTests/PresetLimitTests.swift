@@ -29,7 +29,7 @@ struct PresetLimitTests {
         let plan = try Samples.load(text, Overrides(backend: .accounting)).get()
         let sinks = RunSinks { _ in MemorySink() }
         _ = try Simulation(plan, memory: plan.makeDevice(), sinks: sinks).run()
-        let rows = TableRow.all(in: try #require((sinks.events as? MemorySink)?.text))
+        let rows = TableRow.all(in: try #require((sinks[RunTables.events] as? MemorySink)?.text))
         let end = try #require(rows.first { $0["event"] == "exit" })
         return (limit, end, rows.filter { $0["event"] == "warning" && $0["cause"] == "near_limit" })
     }

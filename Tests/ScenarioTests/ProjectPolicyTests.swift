@@ -48,7 +48,7 @@ struct ProjectPolicyTests {
         #expect(try ScenarioLoader.load(text: EffectiveScenario.yaml(of: half), file: file).get() == half)
         let (sinks, simulation) = try Self.run(plan)
         #expect(simulation.tally.run.policy == plan.policy.label)
-        #expect(Self.text(sinks.summary).contains(",\(plan.policy.title),"))
+        #expect(Self.text(sinks[RunTables.summary]).contains(",\(plan.policy.title),"))
     }
 
     @Test("the ladder as rules does what the ladder does", arguments: ["512MiB", "400MiB", "330MiB", "300MiB"])
@@ -56,10 +56,10 @@ struct ProjectPolicyTests {
         let sets = ["device.ceiling=\(ceiling)", "limits.background_memory=100MiB", "limits.background_processes=4"]
         let (rules, _) = try Self.run(Self.quickstart(Self.folder.appending(path: "ladder.yaml").path(), sets))
         let (own, simulation) = try Self.run(Self.quickstart("ladder", sets))
-        #expect(Self.text(rules.samples) == Self.text(own.samples))
-        #expect(Self.text(rules.apps) == Self.text(own.apps))
-        #expect(Self.text(rules.launches) == Self.text(own.launches))
-        #expect(Self.withoutReasons(rules.events) == Self.withoutReasons(own.events))
+        #expect(Self.text(rules[RunTables.samples]) == Self.text(own[RunTables.samples]))
+        #expect(Self.text(rules[RunTables.apps]) == Self.text(own[RunTables.apps]))
+        #expect(Self.text(rules[RunTables.launches]) == Self.text(own[RunTables.launches]))
+        #expect(Self.withoutReasons(rules[RunTables.events]) == Self.withoutReasons(own[RunTables.events]))
         #expect(simulation.tally.suspensions + simulation.tally.terminations.count > 0)
     }
 

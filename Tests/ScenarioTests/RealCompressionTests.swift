@@ -55,8 +55,9 @@ struct RealCompressionTests {
         _ = try Simulation(plan, memory: try plan.makeDevice(), sinks: sinks).run()
         func rows(_ sink: any ByteSink) -> [TableRow] { TableRow.all(in: (sink as? MemorySink)?.text ?? "") }
         return Run(
-            pools: rows(sinks.pages).compactMap { $0.integer("pool_bytes") },
-            chosen: rows(sinks.decisions).filter { $0["chosen"] == "true" }.map { $0.texts("action", "app") })
+            pools: rows(sinks[RunTables.pages]).compactMap { $0.integer("pool_bytes") },
+            chosen: rows(sinks[RunTables.decisions]).filter { $0["chosen"] == "true" }.map { $0.texts("action", "app") }
+        )
     }
 
     /// How many elements two lists have in common in the same order.

@@ -37,10 +37,10 @@ struct ReclaimRunTests {
             ((sink as? MemorySink)?.text ?? "").split(separator: "\n").dropFirst().map(String.init)
         }
         return Run(
-            tally: simulation.tally, kills: simulation.kills.total, events: lines(sinks.events),
-            decisions: lines(sinks.decisions),
-            decisionRows: TableRow.all(in: (sinks.decisions as? MemorySink)?.bytes ?? []),
-            launches: lines(sinks.launches))
+            tally: simulation.tally, kills: simulation.kills.total, events: lines(sinks[RunTables.events]),
+            decisions: lines(sinks[RunTables.decisions]),
+            decisionRows: TableRow.all(in: (sinks[RunTables.decisions] as? MemorySink)?.bytes ?? []),
+            launches: lines(sinks[RunTables.launches]))
     }
 
     @Test(

@@ -25,7 +25,7 @@ struct ScaledRunTests {
         var isOver = false
         _ = try Simulation(plan, memory: memory, sinks: sinks, verify: true).run(
             shouldStop: { isOver }, progress: { isOver = $0 >= Instant.zero + .seconds(280) })
-        return TableRow.all(in: (sinks.events as? MemorySink)?.text ?? "").compactMap { row in
+        return TableRow.all(in: (sinks[RunTables.events] as? MemorySink)?.text ?? "").compactMap { row in
             guard ["warning", "action", "exit", "pressure_level"].contains(row["event"]) else { return nil }
             return "\(row["event"]) \(row["app"]) \(row["detail"])"
         }

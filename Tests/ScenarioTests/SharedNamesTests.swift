@@ -52,7 +52,7 @@ struct SharedNamesTests {
             try Self.tuple("ACTIONS", in: Self.script("plimsoll_tools/reporting/payload.py"))
                 == Set(ReclaimAction.Kind.allCases.map(\.rawValue)))
         #expect(
-            try Self.tuple("NOT_BY_THE_SYSTEM", in: Self.script("plimsoll_tools/plotting/kills.py"))
+            try Self.tuple("NOT_BY_THE_SYSTEM", in: Self.script("plimsoll_tools/plotting/run_directory.py"))
                 == Set(ExitReason.allCases.filter { !$0.isBySystem }.map(\.rawValue)))
     }
 }

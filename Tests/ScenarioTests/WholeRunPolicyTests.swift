@@ -33,7 +33,7 @@ struct WholeRunPolicyTests {
         func lines(_ sink: any ByteSink) -> [String] {
             ((sink as? MemorySink)?.text ?? "").split(separator: "\n").map(String.init)
         }
-        return (lines(sinks.events), lines(sinks.decisions))
+        return (lines(sinks[RunTables.events]), lines(sinks[RunTables.decisions]))
     }
 
     private static func seconds(_ row: String?) -> Double? {

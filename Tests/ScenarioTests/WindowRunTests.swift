@@ -59,7 +59,9 @@ struct WindowRunTests {
         let simulation = Simulation(plan, memory: try plan.makeDevice(), sinks: sinks, verify: true)
         _ = try simulation.run()
         func table(_ sink: any ByteSink) -> [TableRow] { TableRow.all(in: (sink as? MemorySink)?.bytes ?? []) }
-        return Run(tally: simulation.tally, events: table(sinks.events), decisions: table(sinks.decisions))
+        return Run(
+            tally: simulation.tally, events: table(sinks[RunTables.events]),
+            decisions: table(sinks[RunTables.decisions]))
     }
 
     private static func withoutReason(_ event: TableRow) -> [String] {

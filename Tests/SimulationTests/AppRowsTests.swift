@@ -91,7 +91,7 @@ struct AppRowsTests {
         var left = 0
         _ = try simulation.run(progress: { now in
             guard now < Instant.zero + .seconds(seconds + 9) else { return }
-            left = (sinks.samples as? MemorySink)?.bytes.count { $0 == UInt8(ascii: "\n") } ?? 0
+            left = (sinks[RunTables.samples] as? MemorySink)?.bytes.count { $0 == UInt8(ascii: "\n") } ?? 0
         })
         #expect(left >= seconds, "\(left) lines")
     }

@@ -36,8 +36,8 @@ struct AppSummaryTests {
         #expect(game["others_ended_allocation"] == "1" || game["others_ended_launch"] == "1")
         let held = Int(game["others_ended_bytes"] ?? "") ?? 0
         #expect(held >= 30 << 20 && held <= Int(editor["peak_footprint_bytes"] ?? "") ?? 0)
-        // In its turn, the editor's second launch ends the game.
-        #expect(game["survived"] == "0" && editor["others_ended"] == "1" && editor["others_ended_felt"] == "0")
+        // In its turn, the editor's second tap ends the game, for the level: the editor has taken no memory yet.
+        #expect(game["survived"] == "0" && editor["others_ended"] == "0")
     }
 
     @Test("without a wish for it, the same end is paid for and not felt")

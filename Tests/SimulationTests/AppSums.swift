@@ -35,7 +35,7 @@ enum AppSums {
             claim("\(name)'s states", states.reduce(0) { $0 + number(app[$1]) }, number(summary["duration_s"]))
             let ends = app.keys.filter { $0.hasPrefix("ends_") }.sorted().reduce(0) { $0 + number(app[$1]) }
             claim("\(name)'s processes", number(app["processes"]), ends + number(app["processes_at_end"]))
-            let reasons = ["allocation", "launch", "front"].map { number(app["others_ended_\($0)"]) }
+            let reasons = ["allocation", "launch", "front", "off_screen"].map { number(app["others_ended_\($0)"]) }
             claim("\(name)'s price", number(app["others_ended"]), reasons.reduce(0, +))
             claim("\(name) at the end", number(app["processes_at_end"]), min(1, number(app["processes_at_end"])))
             let survived = app["processes"] == "0" ? "" : app["terminations"] == "0" ? "1" : "0"

@@ -84,7 +84,7 @@ struct CeilingTests {
         #expect(books.resident == books.reserved && books.active == .zero && books.dirty == .zero, place)
         #expect(ending == .completed && simulation.tally.duration == plan.duration, place)
 
-        let bytes = (sinks.events as? MemorySink)?.bytes ?? []
+        let bytes = (sinks[RunTables.events] as? MemorySink)?.bytes ?? []
         let rows = EventRow.rows(of: bytes)
         let after = rows.filter { (Double($0.time) ?? 0) >= Self.burst }
         let born = after.filter { $0.event == "process_state" && $0.app.hasPrefix("burst") && $0.time.hasPrefix("12") }

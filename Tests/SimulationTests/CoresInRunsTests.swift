@@ -219,7 +219,7 @@ struct CoresInRunsTests {
         _ = try simulation.run(progress: { now in
             glances[String(now.microseconds)] = simulation.glance.cores
         })
-        let rows = TableRow.all(in: (sinks.cores as? MemorySink)?.bytes ?? [])
+        let rows = TableRow.all(in: (sinks[RunTables.cores] as? MemorySink)?.bytes ?? [])
         #expect(rows.count > 100)
         var waited = 0
         for row in rows {

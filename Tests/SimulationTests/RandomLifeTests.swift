@@ -87,7 +87,9 @@ struct RandomLifeTests {
         // Every end is counted in one row.
         let counted = run.exitTable.reduce(0) { $0 + ($1.integer("count") ?? 0) }
         #expect(counted == run.eventRows.count { $0.event == "exit" }, "seed \(seed)")
-        for difference in AppSums.differences(run) { Issue.record("seed \(seed): \(difference)") }
+        for difference in AppSums.differences(run) + TerminationRowsTests.differences(run) {
+            Issue.record("seed \(seed): \(difference)")
+        }
     }
 
     /// Checks every cell against the table's schema, which is also the schema in the run's data package.

@@ -41,16 +41,31 @@ func testPlan(
 struct RunOutput: Sendable {
     let tally: RunTally
     let ending: RunEnding
-    /// The CSV text of each table.
-    let samples, apps, events, launches, decisions, summary, appSummary, exits, cores: String
-    /// Empty without a compressor.
-    let pages: String
-    /// Empty if no process has a limit.
-    let limits: String
+    let perceivedWithin: TimeSpan
+    /// The CSV text of each table, by its name. Empty for a table that the run does not write.
+    fileprivate let texts: [String: String]
 
-    var tables: [String] {
-        [samples, apps, events, launches, decisions, summary, appSummary, exits, cores, pages, limits]
-    }
+    private func text(_ table: TableSchema) -> String { texts[table.name] ?? "" }
+
+    var samples: String { text(RunTables.samples) }
+    var apps: String { text(RunTables.apps) }
+    var events: String { text(RunTables.events) }
+    var launches: String { text(RunTables.launches) }
+    var decisions: String { text(RunTables.decisions) }
+    var summary: String { text(RunTables.summary) }
+    var appSummary: String { text(RunTables.appSummary) }
+    var exits: String { text(RunTables.exits) }
+    var cores: String { text(RunTables.cores) }
+    var pages: String { text(RunTables.pages) }
+    var limits: String { text(RunTables.limits) }
+
+    var tables: [String] { RunTables.known.map { text($0) } }
+
+    /// The rows of `terminations.csv`.
+    var terminationRows: [TableRow] { TableRow.all(in: text(RunTables.terminations)) }
+
+    /// The rows of `decisions.csv`.
+    var decisionRows: [TableRow] { TableRow.all(in: decisions) }
 
     /// The rows of `pages.csv`.
     var pageRows: [TableRow] { TableRow.all(in: pages) }
@@ -100,10 +115,8 @@ func runToEnd(_ plan: RunPlan, dryRun: Bool = false, stopAfter: Instant = .never
     let simulation = Simulation(plan, memory: memory, sinks: sinks, verify: true, dryRun: dryRun)
     var stop = false
     let ending = try simulation.run(shouldStop: { stop }, progress: { stop = $0 >= stopAfter })
-    func text(_ sink: any ByteSink) -> String { (sink as? MemorySink)?.text ?? "" }
+    let texts = RunTables.known.map { ($0.name, (sinks[$0] as? MemorySink)?.text ?? "") }
     return RunOutput(
-        tally: simulation.tally, ending: ending, samples: text(sinks.samples), apps: text(sinks.apps),
-        events: text(sinks.events), launches: text(sinks.launches), decisions: text(sinks.decisions),
-        summary: text(sinks.summary), appSummary: text(sinks.appSummary), exits: text(sinks.exits),
-        cores: text(sinks.cores), pages: text(sinks.pages), limits: text(sinks.limits))
+        tally: simulation.tally, ending: ending, perceivedWithin: plan.perceivedWithin,
+        texts: Dictionary(texts, uniquingKeysWith: { first, _ in first }))
 }

@@ -13,7 +13,7 @@ struct GoldenRunTests {
 
     @Test(
         "quickstart writes what it always wrote",
-        arguments: ["events", "launches", "decisions", "summary", "app_summary", "exits"])
+        arguments: ["events", "launches", "decisions", "summary", "app_summary", "exits", "terminations"])
     func golden(table: String) throws {
         let tables = try Self.tables.get()
         let written = try #require(tables[table])

@@ -55,7 +55,7 @@ struct MonitorSettingsTests {
         let memory = try plan.makeDevice()
         let sinks = RunSinks { _ in MemorySink() }
         _ = try Simulation(plan, memory: memory, sinks: sinks).run()
-        return [sinks.events, sinks.samples].map { ($0 as? MemorySink)?.text ?? "" }
+        return [sinks[RunTables.events], sinks[RunTables.samples]].map { ($0 as? MemorySink)?.text ?? "" }
     }
 
     private static func keys() throws -> [String] {

@@ -413,7 +413,10 @@ struct SettingsMatterTests {
         let memory = try plan.makeDevice()
         let sinks = RunSinks { _ in MemorySink() }
         _ = try Simulation(plan, memory: memory, sinks: sinks).run()
-        return [sinks.samples, sinks.apps, sinks.events, sinks.launches, sinks.summary].map {
+        return [
+            sinks[RunTables.samples], sinks[RunTables.apps], sinks[RunTables.events], sinks[RunTables.launches],
+            sinks[RunTables.summary],
+        ].map {
             ($0 as? MemorySink)?.text ?? ""
         }
     }

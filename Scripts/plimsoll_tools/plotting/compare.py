@@ -60,7 +60,7 @@ def values_of(run: Run, summary: dict[str, str]) -> dict[str, float]:
         found["launches_unfinished"] = float(len(run.launches) - len(finished))
         hot = (run.launches["kind"] == "hot").sum()
         found["hot_launch_ratio"] = float(hot / len(run.launches)) if len(run.launches) else None
-        found["terminations"] = float(len(kills.terminations(run)))
+        found["terminations"] = float(len(kills.kills_of(run)))
         found["time_critical_s"] = sum(end - start for start, end, level in memory.level_spans(run) if level == "critical")
     return {name: value for name, value in found.items() if value is not None}
 

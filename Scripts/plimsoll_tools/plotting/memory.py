@@ -128,7 +128,7 @@ def stack_of(run: Run) -> Stack:
     table = at_times(table, times_s) if len(table.columns) else table
 
     largest = table.mean().sort_values(ascending=False, kind="stable").index.tolist()
-    shown = shown_apps(largest, {*kills.terminations(run)["app"], *kills.crashes(run)["app"]})
+    shown = shown_apps(largest, {*kills.kills_of(run)["app"], *kills.crashes(run)["app"]})
     colours = colours_of(run)
     layers = [Layer(style.label(name), colours[name], table[name].to_numpy(), apps=(name,)) for name in shown]
     if len(shown) < len(largest):
@@ -704,7 +704,7 @@ def draw(run: Run) -> Figure | None:
     levels = [level for level in style.LEVEL_COLOURS if level in thresholds_set or any(level == span[2] for span in spans)]
     warnings, table, crashed = run.events_named("warning"), kills.kills_of(run), kills.crashes(run)
     # A crash is marked like an end, and is not counted as one that the system brought about.
-    ends = [end for end in kills.ends_of(run, table) if end[2] != style.LEFT]
+    ends = [end for end in kills.ends_of(run) if end[2] != style.LEFT]
     rows = legend_rows(run, stack, warnings, ends)
 
     figure = plt.figure(figsize=(style.WIDTH_IN, 1))

@@ -30,6 +30,9 @@ NAMES = ("memory", "pages", "pressure", "cores", "states", "launches", "terminat
 LONGEST_FIRST = ("memory", "states", "terminations", "cores", "pressure", "launches", "pages")
 """In the order in which they are begun, so that no process waits long for another at the end."""
 
+OF_ONE_TABLE = {"cores", "pages"}
+"""Pictures of the table of that name alone: an older run without it has none."""
+
 
 class Occupied(Exception):
     """Where a picture would go lies something that is none of ours."""
@@ -75,7 +78,7 @@ class Drawing:
     def __init__(self, run: Run, kinds: Sequence[str]) -> None:
         """Begins. With one core, and where no process can be had, `pictures` does it all."""
         self.run, self.kinds = run, kinds
-        self.names = [name for name in LONGEST_FIRST if name not in run.older]
+        self.names = [name for name in LONGEST_FIRST if name not in run.older & OF_ONE_TABLE]
         self.found: dict[str, Picture] = {}
         self.arrived: queue.SimpleQueue[Picture | None] = queue.SimpleQueue()
         self.processes: list[int] = []

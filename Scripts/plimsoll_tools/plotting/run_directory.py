@@ -6,6 +6,7 @@ import csv
 import functools
 import io
 import json
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -25,14 +26,16 @@ CLASSES = {
 # What we read of each file. More columns may be there; they are not even parsed.
 TEXT_COLUMNS: dict[str, tuple[str, ...]] = {
     "samples": ("pressure_level",),
-    "apps": ("app", "pid", "state", "band"),
+    "apps": ("app", "pid", "state"),
     "events": ("event", "app", "pid", "scene", "detail", "reason", "state", "level", "action", "exit_reason", "cause", "measure"),
-    "launches": ("app", "kind", "pid", "outcome"),
-    "decisions": ("decision", "action", "app", "pid", "chosen", "reason", "demand", "measure", "band", "cause", "outcome"),
+    "launches": ("app", "kind", "outcome"),
+    "decisions": ("decision", "action", "app", "pid", "chosen", "reason", "demand", "measure", "outcome"),
     "summary": ("scenario", "policy", "seed"),
     "cores": (),
     "pages": (),
-}
+    "terminations": ("app", "pid", "band", "exit_reason", "cause", "demand", "measure", "beneficiary", "need",
+                     "was_foreground", "was_perceived", "why"),
+}  # fmt: skip
 NUMBER_COLUMNS: dict[str, tuple[str, ...]] = {
     "samples": ("time_s", "ceiling_bytes", "resident_bytes", "available_bytes", "peak_resident_bytes"),
     "apps": ("time_s", "footprint_bytes"),
@@ -43,12 +46,14 @@ NUMBER_COLUMNS: dict[str, tuple[str, ...]] = {
     "cores": ("time_s", "busy_ratio", *(f"{kind}_{name}_ms" for kind in ("given", "waited") for name in CLASSES)),
     "pages": ("time_s", "resident_bytes", "compressed_bytes", "pool_bytes", "free_bytes", "newly_compressed_bytes",
               "refaulted_bytes", "compress_ms", "decompress_ms", "file_backed_bytes", "file_read_bytes", "file_dropped_bytes"),
+    "terminations": ("time_s", "observed", "threshold", "taken_bytes", "footprint_bytes", "idle_s", "warned_s",
+                     "wanted_after_s"),
 }
 FACTS = {"events": ("state", "level", "action", "exit_reason", "cause", "measure", "threshold"), "decisions": ("outcome",)}
 """Columns that say in words for programs what `detail` and `reason` say for people. Runs before them have none."""
 LATER = {
-    "decisions.measure", "decisions.band", "decisions.cause", "samples.peak_resident_bytes", "summary.peak_resident_bytes",
-    "launches.cpu_wait_ms", "cores", "pages", "pages.file_backed_bytes", "pages.file_read_bytes", "pages.file_dropped_bytes",
+    "decisions.measure", "samples.peak_resident_bytes", "summary.peak_resident_bytes", "launches.cpu_wait_ms", "cores",
+    "pages", "pages.file_backed_bytes", "pages.file_read_bytes", "pages.file_dropped_bytes", "terminations",
 } | {
     f"{name}.{column}" for name, columns in FACTS.items() for column in columns
 }
@@ -56,8 +61,13 @@ LATER = {
 NEWEST_FORMAT = 1
 """Of run folders, as `format_version` in manifest.json counts. Columns that were added do not raise it; a newer one may mean
 something else by the columns that we know."""
-IN_ORDER = ("samples", "apps", "events", "decisions", "cores", "pages")
+IN_ORDER = ("samples", "apps", "events", "decisions", "cores", "pages", "terminations")
 """Tables whose rows stand in the order of their time, and of what happened within an instant."""
+NOT_BY_THE_SYSTEM = ("normalApp", "userTerminated", "abnormal")
+"""Exit reasons of the user, of an app that is done, and of a crash; every other one is a termination."""
+UNKNOWN_ENDS = ("without rows of terminations.csv: for whom the terminations were, and whether the user felt them, is "
+                "not known")  # fmt: skip
+"""The note of a run that is older than that table, or was killed before it was written."""
 STALLS = "psi_"
 """Columns of samples.csv that begin so are shares of time that was lost to waiting for memory."""
 
@@ -101,6 +111,10 @@ class Run:
     @property
     def cores(self) -> pd.DataFrame:
         return self.tables["cores"]
+
+    @property
+    def terminations(self) -> pd.DataFrame:
+        return self.tables["terminations"]
 
     @property
     def absent(self) -> set[str]:
@@ -158,7 +172,8 @@ def once_per_run(compute: Callable[[Run], Known]) -> Callable[[Run], Known]:
 @once_per_run
 def latest_s(run: Run) -> float:
     """The latest time in the tables; zero without any."""
-    columns = (run.samples["time_s"], run.events["time_s"], run.apps["time_s"], run.launches["ready_s"])
+    columns = [table["time_s"] for table in (run.samples, run.events, run.apps, run.terminations)]
+    columns.append(run.launches["ready_s"])
     latest = [float(column.max()) for column in columns if column.notna().any()]
     return max(latest, default=0.0)
 
@@ -289,6 +304,27 @@ def fill_older(run: Run) -> None:
                      "what a limit refused are not shown")  # fmt: skip
 
 
+def fill_terminations(run: Run) -> None:
+    """Gives a run without rows of terminations.csv those that its events tell of, as far as they do.
+
+    It is older, or it was killed: these rows are written at its end.
+    """
+    exits = run.events_named("exit")
+    ends = exits[~exits["exit_reason"].isin(NOT_BY_THE_SYSTEM)]
+    if exits.empty and "terminations" in run.missing | run.older:
+        actions = run.events_named("action")
+        # An early format has no exits. Who is asked to end and then made to is one termination.
+        ends = actions[actions["action"].str.startswith("terminate")].drop_duplicates("pid", keep="last")
+    if ends.empty or not run.terminations.empty:
+        return
+    rows: dict[str, Any] = dict.fromkeys(TEXT_COLUMNS["terminations"], "")
+    rows |= dict.fromkeys(NUMBER_COLUMNS["terminations"], math.nan)
+    rows |= {column: ends[column] for column in ("time_s", "app", "pid", "exit_reason", "measure", "threshold")}
+    rows |= {"cause": ends["cause"].mask(ends["cause"] == "", ends["action"]), "why": ends["reason"]}
+    run.tables["terminations"] = pd.DataFrame(rows).reset_index(drop=True)
+    run.notes.append(UNKNOWN_ENDS)
+
+
 def demand_readable(directory: Path) -> None:
     """Raises FileNotFoundError, with one line for the user, when the folder is of a format that is newer than ours."""
     try:
@@ -408,6 +444,7 @@ def read_run(directory: Path) -> Run:
         # A row without its time has no place in a picture.
         tables[name] = tables[name].dropna(subset=["time_s"]).reset_index(drop=True)
     fill_older(run)
+    fill_terminations(run)
     # Early formats wrote the last sample twice.
     tables["samples"] = tables["samples"].drop_duplicates("time_s", keep="last").reset_index(drop=True)
     tables["apps"] = tables["apps"].drop_duplicates(["time_s", "app", "pid"], keep="last").reset_index(drop=True)

@@ -125,7 +125,7 @@ def lanes_of(run: Run) -> list[Lane]:
         if app != "":
             listed = list(zip(changes["time_s"], changes["state"]))
             lanes[str(app)] = Lane(str(app), spans(listed, run.end_s), scenes.get(str(app), []))
-    for time_s, app, kind in kills.ends_of(run, kills.kills_of(run)):
+    for time_s, app, kind in kills.ends_of(run):
         if app in lanes:
             lanes[app].ended_as.setdefault(kind, []).append(time_s)
     for event, app, time_s, level in run.events[["event", "app", "time_s", "level"]].itertuples(index=False):

@@ -58,21 +58,24 @@ WANT_COLOUR = "#D6006C"
 HARMLESS = "#7F858C"
 """Of ends that the user does not miss: a thin grey cross. A felt end is a black disc with a white one."""
 
-FELT, UNFELT, CRASHED, LEFT = "felt", "unfelt", "crashed", "left"
-"""Kinds of ends: by the system and missed by the user, by the system and not missed, a crash, and any other."""
+FELT, UNFELT, ENDED, CRASHED, LEFT = "felt", "unfelt", "ended", "crashed", "left"
+"""Kinds of ends: by the system, missed by the user, not missed, or not known to be; a crash, and any other."""
 END_NAMES = {
-    FELT: "ended, the user misses it", UNFELT: "ended, not missed", CRASHED: "crashed", LEFT: "quit or done",
+    FELT: "ended, the user misses it", UNFELT: "ended, not missed", ENDED: "ended", CRASHED: "crashed",
+    LEFT: "quit or done",
 }  # fmt: skip
+CROSS: tuple[dict[str, Any], ...] = (
+    {"marker": "x", "markersize": 4.6, "markeredgewidth": 2.6, "color": "white"},
+    {"marker": "x", "markersize": 3.9, "markeredgewidth": 1.1, "color": HARMLESS},
+)
 END_LOOKS: dict[str, tuple[dict[str, Any], ...]] = {
-    # The white edge keeps these two apart from the coloured bars of `states`.
+    # The white edge keeps these apart from the coloured bars of `states`.
     LEFT: (
         {"marker": "|", "markersize": 8, "markeredgewidth": 2.8, "color": "white"},
         {"marker": "|", "markersize": 7, "markeredgewidth": 1.2, "color": INK},
     ),
-    UNFELT: (
-        {"marker": "x", "markersize": 4.6, "markeredgewidth": 2.6, "color": "white"},
-        {"marker": "x", "markersize": 3.9, "markeredgewidth": 1.1, "color": HARMLESS},
-    ),
+    UNFELT: CROSS,
+    ENDED: CROSS,
     CRASHED: (
         {"marker": "*", "markersize": 6.5, "markeredgewidth": 0.6, "markerfacecolor": "white", "markeredgecolor": INK},
     ),

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-NEEDS = ("events.event", "events.pid", "events.exit_reason", "apps.pid", "apps.band", "apps.footprint_bytes")
+NEEDS = ("events.event", "events.exit_reason", *(f"terminations.{name}" for name in (
+    "time_s", "app", "band", "exit_reason", "cause", "demand", "measure", "observed", "threshold", "beneficiary",
+    "need", "taken_bytes", "footprint_bytes", "idle_s", "warned_s", "was_foreground", "was_perceived", "wanted_after_s",
+)))  # fmt: skip
 
 MOST_LINES = 30
 """Of the story. More ends than that are told by app and cause."""
@@ -92,9 +95,10 @@ class Line:
     warned: str
     why: str
     is_want: bool
-    demander: str
-    demand: str
-    """The demander and how much it grew."""
+    beneficiary: str
+    """Another app, if it was for one."""
+    gain: str
+    """Whom it was for, and how much that took."""
     user: str
 
 
@@ -148,35 +152,40 @@ def user_text(row: Any) -> str:
     """What the user has of it."""
     if row.felt == kills.SEEN:
         return "saw it vanish"
-    return f"wants it {span_text(row.wanted_s)} later" if row.felt else "does not miss it"
+    if row.felt:
+        # What is seen of an app off screen, as a film in a corner, is missed without being wanted.
+        return "misses it" if math.isinf(row.wanted_after_s) else f"wants it {span_text(row.wanted_after_s)} later"
+    return "" if row.mark == style.ENDED else "does not miss it"
 
 
 def line_of(row: Any, levels: list[tuple[float, float, str]], end_s: float) -> Line:
-    grown = "" if math.isnan(row.growth_bytes) else f" +{size_text(row.growth_bytes)}"
-    is_own = row.demander == row.app
+    taken = "" if math.isnan(row.taken_bytes) else f" +{size_text(row.taken_bytes)}"
+    is_own = row.beneficiary == row.app
+    never = "" if row.mark == style.ENDED else "never"
     return Line(
-        style.moment_text(row.time_s, end_s), style.FELT if row.felt else style.UNFELT, row.app, size_text(row.footprint_bytes),
+        style.moment_text(row.time_s, end_s), row.mark, row.app, size_text(row.footprint_bytes),
         "on screen" if row.idle_s == 0 else span_text(row.idle_s),
-        f"{span_text(row.lead_s)} before" if row.lead_s == row.lead_s else "never", why_of(row, levels), row.want != "",
-        "" if is_own else row.demander, "itself" if is_own else f"{style.label(row.demander, 14)}{grown}" if row.demander else "",
-        user_text(row),
+        never if math.isnan(row.warned_s) else f"{span_text(row.warned_s)} before", why_of(row, levels), row.want != "",
+        "" if is_own else row.beneficiary,
+        "itself" if is_own else f"{style.label(row.beneficiary, 14)}{taken}" if row.beneficiary else "", user_text(row),
     )  # fmt: skip
 
 
 def line_of_several(rows: pd.DataFrame, levels: list[tuple[float, float, str]]) -> Line:
     """The ends of one app for one cause."""
     first, felt = next(rows.itertuples(index=False)), int((rows["felt"] != "").sum())
-    warned, idle = int(rows["lead_s"].notna().sum()), float(rows["idle_s"].median())
-    demanders = rows.loc[rows["demander"] != "", "demander"].value_counts(sort=True)
-    demander = "" if demanders.empty else str(demanders.index[0])
-    others = f" and {len(demanders) - 1} more" if len(demanders) > 1 else ""
-    is_own = demander == first.app
+    held, idle = (float(rows[name].dropna().median()) for name in ("footprint_bytes", "idle_s"))
+    warned = f"{rows['warned_s'].notna().sum()} of {len(rows)}" if is_known(rows) else ""
+    apps = rows.loc[rows["beneficiary"] != "", "beneficiary"].value_counts(sort=True)
+    beneficiary = "" if apps.empty else str(apps.index[0])
+    others = f" and {len(apps) - 1} more" if len(apps) > 1 else ""
+    is_own = beneficiary == first.app
     return Line(
-        f"{len(rows):,} ends" if len(rows) > 1 else "1 end", style.FELT if felt else style.UNFELT, first.app, f"~ {size_text(rows['footprint_bytes'].median())}",
-        "on screen" if idle == 0 else span_text(idle) and f"~ {span_text(idle)}", f"{warned} of {len(rows)}",
-        why_of(first, levels, with_figures=False), first.want != "", "" if is_own else demander,
-        "itself" if is_own else f"{style.label(demander, 12)}{others}" if demander else "",
-        f"misses {felt} of {len(rows)}" if felt else "does not miss it",
+        f"{len(rows):,} ends" if len(rows) > 1 else "1 end", style.FELT if felt else first.mark, first.app,
+        f"~ {size_text(held)}", "on screen" if idle == 0 else span_text(idle) and f"~ {span_text(idle)}", warned,
+        why_of(first, levels, with_figures=False), first.want != "", "" if is_own else beneficiary,
+        "itself" if is_own else f"{style.label(beneficiary, 12)}{others}" if beneficiary else "",
+        f"misses {felt} of {len(rows)}" if felt else user_text(first),
     )  # fmt: skip
 
 
@@ -228,7 +237,7 @@ def draw_story(axes: Axes, lines: list[Line], colours: dict[str, str]) -> None:
         axes.add_patch(Rectangle((x_in, ROW_IN * row - 0.045), 0.09, 0.09, facecolor=colours.get(app, style.OTHER_COLOUR),
                                  edgecolor=style.QUIET, linewidth=0.3))  # fmt: skip
 
-    is_any_for = any(line.demand for line in lines)
+    is_any_for = any(line.gain for line in lines)
     for name, head in HEADS.items():
         if name != "for" or is_any_for:
             write(COLUMNS_IN[name], 0.5, head, name in ("when", "held", "idle", "warned"), color=style.QUIET)
@@ -245,12 +254,13 @@ def draw_story(axes: Axes, lines: list[Line], colours: dict[str, str]) -> None:
         wide_px = (COLUMNS_IN["for"] - COLUMNS_IN["why"] - 0.08) * style.DPI
         why = style.fitted(figure, line.why, wide_px, LINE_PT)
         write(COLUMNS_IN["why"], row, why, color=style.WANT_COLOUR if line.is_want else style.INK)
-        if line.demander:
-            chip(COLUMNS_IN["for"], row, line.demander)
+        if line.beneficiary:
+            chip(COLUMNS_IN["for"], row, line.beneficiary)
         wide_px = (COLUMNS_IN["user"] - COLUMNS_IN["for"] - 0.18) * style.DPI
-        write(COLUMNS_IN["for"] + (0.13 if line.demander else 0), row, style.fitted(figure, line.demand, wide_px, LINE_PT))
+        left_in = COLUMNS_IN["for"] + (0.13 if line.beneficiary else 0)
+        write(left_in, row, style.fitted(figure, line.gain, wide_px, LINE_PT))
         write(COLUMNS_IN["user"], row, line.user, fontweight=weight, color=style.INK if is_felt else style.QUIET)
-    for kind in (style.UNFELT, style.FELT):
+    for kind in style.END_LOOKS:
         at = [(COLUMNS_IN["mark"], ROW_IN * (place + 1.5)) for place, line in enumerate(lines) if line.kind == kind]
         style.mark_ends(axes, at, kind)
 
@@ -301,8 +311,8 @@ def draw_leads(axes: Axes, table: pd.DataFrame) -> None:
     """How long after its last warning each was ended: a curve, or the ends themselves where they are too few for one."""
     from matplotlib.ticker import FuncFormatter, MultipleLocator
 
-    warned = table.dropna(subset=["lead_s"]).sort_values("lead_s", kind="stable")
-    leads = warned["lead_s"].to_numpy()
+    warned = table.dropna(subset=["warned_s"]).sort_values("warned_s", kind="stable")
+    leads = warned["warned_s"].to_numpy()
     panel(axes, f"warning to kill: {len(leads):,} of {len(table):,} were warned")
     drawn = np.maximum(leads, FLOOR_S)
     log_time_axis(axes, leads, "from its last warning to its end")
@@ -322,12 +332,18 @@ def draw_leads(axes: Axes, table: pd.DataFrame) -> None:
     axes.set_ylabel("share of terminations")
 
 
+def is_known(table: pd.DataFrame) -> bool:
+    """Whether the run tells more of these ends than that they happened."""
+    return bool((table["mark"] != style.ENDED).all())
+
+
 def headline(run: Run, table: pd.DataFrame) -> str:
     felt, count, crashed = int((table["felt"] != "").sum()), len(table), kills.crashes(run)["app"]
-    text = f"The system ended {count:,} processes; the user misses {felt or 'none'} of them."
+    text, user = f"The system ended {count:,} processes", f"misses {felt or 'none'} of them"
     if count < 2:
+        text = f"The system ended {'1' if count else 'no'} process"
         user = "misses it" if felt else "does not miss it"
-        text = f"The system ended 1 process; the user {user}." if count else "The system ended no process."
+    text += f"; the user {user}." if count and is_known(table) else "."
     names = [style.label(app) + (f" {times}" if times > 1 else "") for app, times in crashed.value_counts().items()]
     return text + (f" {len(crashed):,} {'more ' if count else ''}crashed: {', '.join(names)}." if names else "")
 
@@ -354,18 +370,18 @@ def draw_bands(figure: Figure, looks: dict[str, tuple[str, str]], has_felt: bool
 
 
 def draw(run: Run) -> Figure | None:
-    """The picture; without a termination it says so. None when there are no events."""
+    """The picture; without a termination it says so. None when no table tells of any."""
     import matplotlib.pyplot as plt
 
-    if "events" in run.missing:
-        return None
     table = kills.kills_of(run)
+    if "events" in run.missing and table.empty:
+        return None
     lines, left = story_of(table, memory.level_spans(run), max(run.end_s, 1e-3))
     sized = len(table.dropna(subset=["footprint_bytes", "idle_s"]))
-    leads = len(table.dropna(subset=["lead_s"]))
+    leads = len(table.dropna(subset=["warned_s"]))
     notes = []
     # Of a single end the story says so.
-    if len(table) > 1 and not leads:
+    if len(table) > 1 and not leads and is_known(table):
         notes.append("None of them had been warned.")
     if len(table) and not sized:
         notes.append("No footprint is known.")

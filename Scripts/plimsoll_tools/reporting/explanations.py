@@ -80,10 +80,12 @@ def early(directory: Path, most: int | str | None) -> Question | None:
 
 def of_tables(run: Run, most: int | str | None) -> Question:
     """The question about a run whose tables are read."""
-    from plimsoll_tools.plotting import kills
+    from plimsoll_tools.plotting import kills, style
 
     table = kills.kills_of(run)
-    return Question(run.directory, words_of(most, len(table), table.loc[table["felt"] != "", "app"].tolist()), most)
+    # Where the tables do not tell which ends the user felt, the program does.
+    felt = table.loc[table["mark"] != style.UNFELT, "app"].tolist()
+    return Question(run.directory, words_of(most, len(table), felt), most)
 
 
 class Question:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from plimsoll_tools.command_line import visible
-from plimsoll_tools.plotting import cores, kills, launches, memory, several, states, terminations
+from plimsoll_tools.plotting import cores, kills, launches, memory, several, states, style, terminations
 from plimsoll_tools.plotting.run_directory import CLASSES, STALLS, Run
 
 MOST_LANES = 80
@@ -74,7 +74,9 @@ def kills_of(run: Run, reasons: Reasons) -> list[dict[str, Any]]:
                 "t": plain(row.time_s), "app": row.app, "pid": row.pid, "cause": row.cause, "why": row.why,
                 "group": terminations.cause_of(row.cause, row.want, row.demand), "want": row.want != "",
                 "band": terminations.band_name(row.band) if row.band else "",
-                "footprint": plain(row.footprint_bytes), "idle": plain(row.idle_s), "lead": plain(row.lead_s),
+                "footprint": plain(row.footprint_bytes), "idle": plain(row.idle_s),
+                # What is not known is left out; null says that it was never warned.
+                **({} if row.mark == style.ENDED else {"lead": plain(row.warned_s)}),
                 "spared": [[app, reasons.place(why)] for app, why in others[:MOST_SPARED]],
                 "unlisted": max(0, len(others) - MOST_SPARED), "decided": row.pid in spared,
             }
@@ -153,7 +155,7 @@ def headline_of(run: Run, summary: dict[str, str]) -> list[list[object]]:
         p95 = launches.percentile(finished, 0.95)
     lost = len(run.launches) - len(finished)
     ended = several.number(summary.get("terminations"))
-    ended = float(len(kills.terminations(run))) if ended is None else ended
+    ended = float(len(kills.kills_of(run))) if ended is None else ended
     spans = memory.level_spans(run)
     tight = sum(end - start for start, end, level in spans if level != "normal") / max(run.end_s, 1e-9)
     ceiling, peak = run.samples["ceiling_bytes"].max(), run.samples["resident_bytes"].max()

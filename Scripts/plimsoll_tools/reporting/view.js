@@ -97,7 +97,7 @@ function explanation(block, without = []) {
 /** What would have saved it, as far as the page knows; else the command that says it. The card has the rest already. */
 function saving(kill) {
   const block = explanationOf(kill);
-  if (block) return html("div", {}, ...explanation(block, ["Why", "It was", "What it was", "Why then", "Why this one", "Spared", "Passed over"]));
+  if (block) return html("div", {}, ...explanation(block, ["Why", "It was", "What it was", "Why then", "Why this one", "For whom", "Spared", "Passed over"]));
   return html("div", { class: "note" }, "What would have saved it: ", html("code", {}, `plimsoll explain ${word(run().explained.folder)} --app ${word(kill.app)} --at ${+kill.t.toFixed(6)}s`));
 }
 /** Who, why, and who was spared; on the card (`isCard`) also what would have saved it. */
@@ -107,7 +107,7 @@ function killText(kill, most, isCard) {
   for (const [app, why] of spared) list.append(html("li", {}, html("b", {}, app), `: ${run().reasons[why]}`));
   if (kill.spared.length + kill.unlisted > spared.length) list.append(html("li", {}, `and ${kill.spared.length + kill.unlisted - spared.length} more`));
   const facts = [["at", clock(kill.t)], ["band", kill.band || "unknown"], ["held", bytes(kill.footprint)], ["off screen for", span(kill.idle)],
-    ["last warned", kill.lead === null ? "never" : `${span(kill.lead)} before`]].map((fact) => fact.join(" ")).join(" · ");
+    ["last warned", kill.lead === null ? "never" : kill.lead === undefined ? "unknown" : `${span(kill.lead)} before`]].map((fact) => fact.join(" ")).join(" · ");
   const block = isCard ? null : explanationOf(kill), saved = block && block.facts.find(([label]) => /^What (saves|would)/.test(label));
   return [html("b", {}, `✕ ${kill.app}`), ` (process ${kill.pid}) ended: ${kill.cause}`, html("div", {}, kill.why), html("div", { class: "note" }, facts),
     isCard ? saving(kill) : null, saved ? html("div", {}, html("b", {}, `${saved[0]}: `), clip(saved[1].join(" "), 150)) : null,

@@ -1,20 +1,18 @@
 import Quantities
 
 extension AppMetric {
-    /// What other apps paid for this app: their processes that the policy ended for its sake. A process is ended for
-    /// the sake of the app whose allocation found no room or, if there is none, of the app in front.
+    /// What other apps paid for this app: their processes that the policy ended for its sake (see
+    /// `RunTally.Beneficiary`).
     static let paid: [AppMetric] = [
-        count("others_ended", "Processes of other apps that the policy ended for its sake: the next three together") {
-            $0.paid.count
-        },
+        count("others_ended", "Processes of other apps that the policy ended for its sake") { $0.paid.count },
         count("others_ended_allocation", "Of these, ended because an allocation of this app had found no room") {
-            $0.paid(for: .allocation)
+            $0.paid.count { $0.beneficiary?.need == .allocation }
         },
-        count("others_ended_launch", "Of these, ended under pressure or for a limit while the user was launching it") {
-            $0.paid(for: .launch)
+        count("others_ended_launch", "Of these, ended under pressure while the user was launching it") {
+            $0.paid(in: .launch)
         },
-        count("others_ended_front", "Of these, ended under pressure or for a limit while it was in front, launched") {
-            $0.paid(for: .front)
+        count("others_ended_front", "Of these, ended under pressure while it was in front, launched") {
+            $0.paid(in: .front)
         },
         count("others_ended_felt", "Of all these, those in the foreground or wanted again soon after") {
             $0.paid.count(where: \.isFelt)
@@ -23,8 +21,17 @@ extension AppMetric {
             $0.paid.reduce(ByteCount.zero) { $0 + $1.footprint }
         },
     ]
+
+    /// As `paid`; in a list of its own, because new columns go last.
+    static let paidOffScreen = [
+        count("others_ended_off_screen", "Of others_ended, ended under pressure while it was off screen") {
+            $0.paid(in: .offScreen)
+        }
+    ]
 }
 
 extension AppFacts {
-    fileprivate func paid(for need: RunTally.Need) -> Int { paid.count { $0.beneficiary?.need == need } }
+    fileprivate func paid(in stage: RunTally.Stage) -> Int {
+        paid.count { $0.beneficiary?.need == .level && $0.beneficiary?.stage == stage }
+    }
 }

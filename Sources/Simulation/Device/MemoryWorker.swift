@@ -83,6 +83,8 @@ final class MemoryWorker {
     private let agenda: Agenda
     /// Nil for a device without a compressor.
     let compressor: PageCompressor?
+    /// Which apps took pages lately.
+    let taken: PagesTaken
 
     init(
         slice: ByteCount, hasLimits: Bool, memory: any DeviceMemory, supply: MemorySupply, waiters: MemoryWaiters,
@@ -92,6 +94,7 @@ final class MemoryWorker {
         self.compressor = PageCompressor(
             compressor, memory: memory, supply: supply, processes: processes, waiters: waiters, scheduler: scheduler,
             agenda: agenda)
+        taken = PagesTaken(apps: processes.apps.count, scale: memory.scale)
         self.supply = supply
         self.agenda = agenda
         self.slice = slice
@@ -113,6 +116,13 @@ final class MemoryWorker {
     ///
     /// - Parameter isFreeing: Whether pages are on their way back to the device, for waiting processes.
     func goOn(_ process: LiveProcess, isFreeing: Bool) -> WorkProgress {
+        let before = memory.books(of: process.slot).resident
+        let progress = proceed(process, isFreeing: isFreeing)
+        taken.note(memory.books(of: process.slot).resident - before, by: process.app, at: agenda.now)
+        return progress
+    }
+
+    private func proceed(_ process: LiveProcess, isFreeing: Bool) -> WorkProgress {
         while let item = process.work.nextItem {
             switch item {
             case .allocate(let pool, let bytes):

@@ -11,20 +11,22 @@ extension Simulation {
 
     /// Ends the process now. Its code gets no callback: every callback that was due has been delivered before.
     func end(_ process: LiveProcess, _ reason: ExitReason, _ explanation: String, _ fact: ExitFact? = nil) {
-        let wasForeground = process.phase.isForeground
+        let (wasForeground, app) = (process.phase.isForeground, process.record)
+        let decided = reclaimer.decided(on: process, reason)
+        let fact = fact ?? decided.map { .decided($0.end.cause) }
+        let termination = reason.isBySystem ? termination(of: process, reason, explanation, fact, decided) : nil
         let footprint = memory.books(of: process.slot).footprint
-        let app = process.record
         waiters.end(process)
         abandonLaunch(of: process, outcome: .terminated)
         recorder.event(
             .exit, at: now, app: process.profile.name, pid: process.pid, reason.rawValue, reason: explanation,
-            fact: .exit(reason, fact ?? reclaimer.decidedEnd(of: process, reason)))
+            fact: .exit(reason, fact))
         if let since = process.unsavedSince { recordLostData(of: process, since) }
         leaveScenes(of: process)
         countLife(of: process)
         recorder.count(of: process) { $0.end(reason, inForeground: wasForeground) }
         if process.phase != .notRunning { apply(.terminate, to: process, reason: reason.rawValue) }
-        if reason.isBySystem { recordTermination(of: process, reason, wasForeground: wasForeground, footprint) }
+        if let termination { record(termination, of: process) }
         releaseEverything(of: process)
         if process.course.isSwipedAway { app.discardAllSessions() }
         parts.ended(process, because: reason)
@@ -56,23 +58,49 @@ extension Simulation {
         }
     }
 
-    private func recordTermination(
-        of process: LiveProcess, _ reason: ExitReason, wasForeground: Bool, _ footprint: ByteCount
-    ) {
-        recorder.tally.terminations.append(
-            .init(
-                app: process.profile.name, pid: process.pid, at: now, reason: reason,
-                wasForeground: wasForeground, wasPerceived: process.reasons.showsPicture, footprint: footprint,
-                beneficiary: reclaimer.beneficiary(of: process, reason)))
+    /// What is known of the process before it goes.
+    private func termination(
+        of process: LiveProcess, _ reason: ExitReason, _ explanation: String, _ fact: ExitFact?,
+        _ decided: (end: DecidedEnd, for: RunTally.Beneficiary?)?
+    ) -> RunTally.TerminationFact {
+        var course = RunTally.TerminationCourse()
+        if let kind = process.profile.part?.kind { course.kind = kind.rawValue }
+        course.state = process.phase
+        course.band = (decided?.end.band ?? process.bands.band(at: now)).number
+        course.cause = fact?.cause.name
+        course.explanation = explanation
+        course.decision = decided?.end.decision
+        course.demand = decided?.end.demand.name
+        if let comparison = decided?.end.comparison ?? fact?.comparison {
+            (course.measure, course.observed) = (comparison.measure, comparison.observed)
+            course.threshold = comparison.threshold
+        }
+        if !process.phase.isForeground { course.idle = now - (process.lastForeground ?? process.launch.at) }
+        course.warnedBefore = process.warnings.lastAt.map { now - $0 }
+        return RunTally.TerminationFact(
+            app: process.profile.name, pid: process.pid, at: now, reason: reason,
+            wasForeground: process.phase.isForeground, wasPerceived: process.reasons.showsPicture,
+            footprint: memory.books(of: process.slot).footprint,
+            beneficiary: decided.map { $0.for } ?? ownNeed(of: process, reason, fact), course: course)
+    }
+
+    /// What the process itself wanted, if it ends for that.
+    private func ownNeed(of process: LiveProcess, _ reason: ExitReason, _ fact: ExitFact?) -> RunTally.Beneficiary? {
+        if reason == .memoryResourceLimit { return beneficiary(process, .ownLimit) }
+        guard case .stall? = fact?.cause else { return nil }
+        return beneficiary(process, .ownAllocation)
+    }
+
+    private func record(_ termination: RunTally.TerminationFact, of process: LiveProcess) {
+        recorder.tally.terminations.append(termination)
         // The user cannot tell whether an app was prewarmed.
         if !process.course.isSwipedAway && !process.launch.isPrewarmed {
-            process.record.wasTerminated(
-                at: now, fact: recorder.tally.terminations.count - 1, perceivedWithin: plan.perceivedWithin)
+            process.record.wasTerminated(at: now, fact: recorder.tally.terminations.count - 1)
         }
         // The process itself is still in the list.
         let others = processes.live.count - 1
         recorder.tally.lives.fewest = min(recorder.tally.lives.fewest ?? .max, others)
-        if let warned = process.warnings.lastAt { recorder.tally.warningLeads.append(now - warned) }
+        if let lead = termination.course.warnedBefore { recorder.tally.warningLeads.append(lead) }
     }
 
     /// Adds to the tally how long the process lived, how long it was suspended, and its largest footprint. Called when

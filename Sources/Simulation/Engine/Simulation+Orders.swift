@@ -30,7 +30,7 @@ extension Simulation {
 
     private func carryOut(_ order: ReclaimOrder) {
         let (action, process) = (order.candidate.action, order.target)
-        if action.isTermination, let beneficiary = beneficiary(of: order.demand) { reclaimer.note(beneficiary) }
+        if action.isTermination { reclaimer.note(beneficiary(of: order.demand, ending: process)) }
         switch action {
         case .warn:
             process.warnings.expectByPolicy()
@@ -77,15 +77,26 @@ extension Simulation {
         reclaimer.work(for: time)
     }
 
-    /// The app for whose sake memory is taken: the one whose allocation found no room, else the one in front.
-    private func beneficiary(of demand: ReclaimDemand) -> RunTally.Beneficiary? {
-        if case .allocation(let pid, _) = demand {
-            return processes.process(pid).map { .init(app: $0.profile.name, need: .allocation) }
+    /// For whose sake the policy ends the process: see `RunTally.Beneficiary`.
+    private func beneficiary(of demand: ReclaimDemand, ending victim: LiveProcess) -> RunTally.Beneficiary? {
+        switch demand {
+        case .backgroundProcesses, .backgroundMemory: nil
+        case .allocation(let pid, _):
+            processes.process(pid).map { beneficiary($0, $0 === victim ? .ownAllocation : .allocation) }
+        case .pressure, .nothing:
+            worker.taken.most(of: processes.live, besides: victim.app, at: now).map {
+                beneficiary($0.process, .level, taken: $0.bytes)
+            }
         }
-        guard let front = display.frontApp.map({ processes[$0] }) else { return nil }
-        // Without a process, the tap waits for the end of the old one.
-        let isLaunched = front.process.map { $0.launch.pending == nil } ?? false
-        return .init(app: front.profile.name, need: isLaunched ? .front : .launch)
+    }
+
+    /// A process's app, with what it is doing.
+    func beneficiary(
+        _ process: LiveProcess, _ need: RunTally.Need, taken: ByteCount? = nil
+    ) -> RunTally.Beneficiary {
+        let stage: RunTally.Stage =
+            process.launch.pending != nil ? .launch : process.phase.isForeground ? .front : .offScreen
+        return .init(app: process.profile.name, need: need, stage: stage, taken: taken)
     }
 
     /// The process is called back and has some seconds; then it is ended. The action is done when the process is gone.

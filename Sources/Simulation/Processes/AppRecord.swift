@@ -37,7 +37,7 @@ final class AppRecord {
     private(set) var wasSwipedAway = false
     /// The number of sessions that the user closed while the app was not running; the app is told at its next launch.
     private var discardedWhileDead = 0
-    /// The terminations by the system that the user may still perceive.
+    /// The terminations by the system that the user may still notice.
     private(set) var ends = SystemEnds()
     /// A tap that came while the old process was being ended.
     private(set) var tapAfterExit: (at: Instant, reason: LaunchReason)?
@@ -130,16 +130,12 @@ final class AppRecord {
     /// The system has ended the app's process.
     ///
     /// - Parameter fact: The index of the termination in the run's tally.
-    func wasTerminated(at now: Instant, fact: Int, perceivedWithin span: TimeSpan) {
-        ends.add(at: now, fact: fact, perceivedWithin: span)
-    }
+    func wasTerminated(at now: Instant, fact: Int) { ends.add(at: now, fact: fact) }
 
-    /// The user wants the app: from here on the recent terminations by the system count as perceived.
+    /// The user wants the app, for the first time since some terminations by the system.
     ///
-    /// - Returns: The indices of the terminations that the user perceives.
-    func want(tapped: Instant, perceivedWithin span: TimeSpan) -> [Int] {
-        ends.takeFelt(tapped: tapped, perceivedWithin: span)
-    }
+    /// - Returns: The indices of these terminations.
+    func want() -> [Int] { ends.takeMissed() }
 
     /// The user wants the app back, and the system may have ended it.
     func wasRelaunched(tapped: Instant) {
@@ -239,24 +235,23 @@ final class AppRecord {
     }
 }
 
-/// When the system ended an app: the terminations that the user may still perceive.
+/// When the system ended an app: the terminations that the user may still notice.
 struct SystemEnds {
     /// When the system last ended the app; nil once the user has launched it again.
     private var last: Instant?
-    /// The terminations since the user last wanted the app: the instant of each, and its index in the tally.
-    private var unfelt: [(at: Instant, fact: Int)] = []
+    /// The terminations since the user last wanted the app, by their indices in the tally.
+    private var missed: [Int] = []
     /// The time from each of the last ten terminations to the next wish for the app.
     private(set) var relaunchIntervals: [TimeSpan] = []
 
-    mutating func add(at now: Instant, fact: Int, perceivedWithin span: TimeSpan) {
+    mutating func add(at now: Instant, fact: Int) {
         last = now
-        unfelt.removeAll { now - $0.at > span }
-        unfelt.append((now, fact))
+        missed.append(fact)
     }
 
-    mutating func takeFelt(tapped: Instant, perceivedWithin span: TimeSpan) -> [Int] {
-        defer { unfelt.removeAll() }
-        return unfelt.filter { tapped - $0.at <= span }.map(\.fact)
+    mutating func takeMissed() -> [Int] {
+        defer { missed.removeAll() }
+        return missed
     }
 
     /// - Returns: Whether the system had ended the app.

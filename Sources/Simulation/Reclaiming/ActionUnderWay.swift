@@ -3,14 +3,24 @@ import Pressure
 import Quantities
 import Reclaim
 
+/// What the policy decided about a process that it ends.
+struct DecidedEnd {
+    let cause: KillCause
+    let band: JetsamBand
+    /// The number of the decision.
+    let decision: Int
+    let demand: ReclaimDemand
+    let comparison: Comparison
+}
+
 /// An action that has begun and is not done yet.
 struct ActionUnderWay {
     let serial: Int
     /// The action. It may change: a process that was asked to end may later be ended at once.
     var action: ReclaimAction
     let since: Instant
-    /// The cause and band under which a termination is counted once the process has ended.
-    var kill: (cause: KillCause, band: JetsamBand)?
+    /// What is said of a termination once the process has ended.
+    var kill: DecidedEnd?
     /// The app for whose sake a process ends; nil if it ends for no app's sake.
     var beneficiary: RunTally.Beneficiary?
     /// Whether pages are on their way back to the device.

@@ -289,18 +289,16 @@ final class Reclaimer {
             return .nothing
         }
         let why = "\(candidate.reason); \(candidate.evidence?.text ?? snapshot.reason)"
+        let comparison = Comparison(candidate.evidence ?? snapshot.demanded(under: guardrails.limits))
         if candidate.isReported { writeReport(decision, snapshot) }
         recorder.event(
             .action, at: now, app: process.profile.name, pid: process.pid, scene: action.scene, action.name,
-            reason: why,
-            fact: .action(
-                action.kind, candidate.cause,
-                Comparison(candidate.evidence ?? snapshot.demanded(under: guardrails.limits))))
+            reason: why, fact: .action(action.kind, candidate.cause, comparison))
         begin(action)
         history.lastAction = now
         history.sessionSince = history.sessionSince ?? now
         if action.isTermination {
-            rememberKill(candidate, snapshot)
+            rememberKill(candidate, snapshot, comparison)
             reports.reportKill(of: process, candidate.cause ?? .jettisoned, opensReport: candidate.isReported)
         }
         rememberRule(candidate, snapshot)
@@ -334,10 +332,12 @@ final class Reclaimer {
     }
 
     /// Records that a termination is ordered. What it frees is counted when the process has ended.
-    private func rememberKill(_ candidate: Candidate, _ snapshot: SystemSnapshot) {
+    private func rememberKill(_ candidate: Candidate, _ snapshot: SystemSnapshot, _ comparison: Comparison) {
         guard let victim = snapshot.process(candidate.action.target) else { return }
         guardrails.noteTermination(of: victim.pid, at: now)
-        acting?.kill = (candidate.cause ?? .jettisoned, victim.band)
+        acting?.kill = DecidedEnd(
+            cause: candidate.cause ?? .jettisoned, band: victim.band, decision: recorder.lastDecision,
+            demand: snapshot.demand, comparison: comparison)
         if candidate.cause == .sustainedPressure && history.idleAtSustained == nil {
             history.idleAtSustained = snapshot.processes.count { $0.band == .idle }
         }
@@ -362,17 +362,15 @@ final class Reclaimer {
     /// The process was asked to end: no other process is touched until it is gone.
     func expectEnd(of process: LiveProcess) { guardrails.ending = process.pid }
 
-    /// Notes the app for whose sake the action under way ends a process. A process that was asked to end before keeps
-    /// the app for whose sake it was asked.
-    func note(_ beneficiary: RunTally.Beneficiary) {
-        if acting?.beneficiary == nil { acting?.beneficiary = beneficiary }
-    }
+    /// Notes the app for whose sake the action under way ends a process. If the process is decided on twice, because
+    /// it was asked to end and did not, the last decision counts.
+    func note(_ beneficiary: RunTally.Beneficiary?) { acting?.beneficiary = beneficiary }
 
-    /// The app for whose sake the policy ends the process. Nil if something else ends it, or if it ends for no app's
-    /// sake.
-    func beneficiary(of process: LiveProcess, _ reason: ExitReason) -> RunTally.Beneficiary? {
-        guard reason == .memoryPressure, let acting, acting.ends(process), acting.kill != nil else { return nil }
-        return acting.beneficiary
+    /// What the policy decided about the process that ends for this reason, and for whose sake; nil if something else
+    /// ends it.
+    func decided(on process: LiveProcess, _ reason: ExitReason) -> (end: DecidedEnd, for: RunTally.Beneficiary?)? {
+        guard reason == .memoryPressure, let acting, acting.ends(process), let kill = acting.kill else { return nil }
+        return (kill, acting.beneficiary)
     }
 
     /// Pages go back to the device from now on.
@@ -411,12 +409,6 @@ final class Reclaimer {
     func stopWaiting(forScenesOf process: LiveProcess) {
         guard case .disconnectScene(process.pid, _)? = acting?.action else { return }
         actionTakes(.zero)
-    }
-
-    /// The cause for which the policy ended the process, if it did.
-    func decidedEnd(of process: LiveProcess, _ reason: ExitReason) -> ExitFact? {
-        guard reason == .memoryPressure, let acting, acting.ends(process) else { return nil }
-        return acting.kill.map { .decided($0.cause) }
     }
 
     /// A process has ended. If the action under way was to end it, only its pages still have to return to the device,

@@ -8,43 +8,17 @@ import Reclaim
 
 /// Where a run's rows go, table by table.
 public struct RunSinks {
-    /// For `samples.csv`.
-    public var samples: any ByteSink
-    /// For `apps.csv`.
-    public var apps: any ByteSink
-    /// For `events.csv`.
-    public var events: any ByteSink
-    /// For `launches.csv`.
-    public var launches: any ByteSink
-    /// For `decisions.csv`.
-    public var decisions: any ByteSink
-    /// For `summary.csv`.
-    public var summary: any ByteSink
-    /// For `app_summary.csv`.
-    public var appSummary: any ByteSink
-    /// For `exits.csv`.
-    public var exits: any ByteSink
-    /// For `cores.csv`.
-    public var cores: any ByteSink
-    /// For `pages.csv`; runs without a compressor, a file cache and purgeable memory write nothing there.
-    public var pages: any ByteSink
-    /// For `limits.csv`; runs in which no process has a memory limit write nothing there.
-    public var limits: any ByteSink
+    /// By the table's name.
+    private var sinks: [String: any ByteSink] = [:]
 
-    /// One sink per table, which `make` creates from the table's schema.
+    /// One sink per table that a run may write, which `make` creates from the table's schema.
     public init<Failure: Error>(_ make: (TableSchema) throws(Failure) -> any ByteSink) throws(Failure) {
-        samples = try make(RunTables.samples)
-        apps = try make(RunTables.apps)
-        events = try make(RunTables.events)
-        launches = try make(RunTables.launches)
-        decisions = try make(RunTables.decisions)
-        summary = try make(RunTables.summary)
-        appSummary = try make(RunTables.appSummary)
-        exits = try make(RunTables.exits)
-        cores = try make(RunTables.cores)
-        pages = try make(RunTables.pages)
-        limits = try make(RunTables.limits)
+        for table in RunTables.known { sinks[table.name] = try make(table) }
     }
+
+    /// Where a table's rows go; what is not a table of a run goes nowhere. Runs without a compressor, a file cache and
+    /// purgeable memory write no `pages`, and runs in which no process has a memory limit no `limits`.
+    public subscript(table: TableSchema) -> any ByteSink { sinks[table.name] ?? NullSink() }
 }
 
 /// A callback that has begun: the number of its row, and when.
@@ -66,15 +40,15 @@ final class RunRecorder {
     let events: TableWriter
     let launches: TableWriter
     let decisions: TableWriter
-    let summary: TableWriter
     let cores: TableWriter
     let pages: TableWriter
     let lastPages = PageRowMemo()
     let limits: TableWriter
-    private let appSummary: TableWriter
-    private let exits: TableWriter
+    /// The tables that are written when the run is over, each with what writes its rows.
+    private let final: [(table: TableWriter, rows: @Sendable (TableWriter, RunTally) -> Void)]
     var tally: RunTally
-    private var lastDecision = 0
+    /// The number of the last decision; 0 before the first.
+    private(set) var lastDecision = 0
     /// Rows of `events.csv` that cannot be written yet: the first is a callback that has not returned.
     private var held: Deque<HeldRow> = []
     /// The number of the first of them.
@@ -90,18 +64,19 @@ final class RunRecorder {
     ///   - hasPages: Whether pages are of several kinds.
     ///   - hasLimits: Whether a process has a memory limit.
     init(_ sinks: RunSinks, tally: RunTally, checksRows: Bool, hasPages: Bool, hasLimits: Bool) {
-        samples = TableWriter(RunTables.samples, to: sinks.samples)
-        apps = TableWriter(RunTables.apps, to: sinks.apps)
-        events = TableWriter(RunTables.events, to: sinks.events)
-        launches = TableWriter(RunTables.launches, to: sinks.launches)
-        decisions = TableWriter(RunTables.decisions, to: sinks.decisions)
-        summary = TableWriter(RunTables.summary, to: sinks.summary)
-        appSummary = TableWriter(RunTables.appSummary, to: sinks.appSummary)
-        exits = TableWriter(RunTables.exits, to: sinks.exits)
-        cores = TableWriter(RunTables.cores, to: sinks.cores)
-        pages = TableWriter(RunTables.pages, to: hasPages ? sinks.pages : NullSink())
-        limits = TableWriter(RunTables.limits, to: hasLimits ? sinks.limits : NullSink())
-        all = [samples, apps, events, launches, decisions, summary, appSummary, exits, cores, pages, limits]
+        func table(_ schema: TableSchema, isWritten: Bool = true) -> TableWriter {
+            TableWriter(schema, to: isWritten ? sinks[schema] : NullSink())
+        }
+        samples = table(RunTables.samples)
+        apps = table(RunTables.apps)
+        events = table(RunTables.events)
+        launches = table(RunTables.launches)
+        decisions = table(RunTables.decisions)
+        cores = table(RunTables.cores)
+        pages = table(RunTables.pages, isWritten: hasPages)
+        limits = table(RunTables.limits, isWritten: hasLimits)
+        final = RunTables.final.map { (table($0.schema), $0.rows) }
+        all = [samples, apps, events, launches, decisions, cores, pages, limits] + final.map(\.table)
         self.tally = tally
         #if DEBUG
             self.checksRows = true
@@ -144,11 +119,7 @@ final class RunRecorder {
     }
 
     /// Writes what is known at the end of the run.
-    func writeSummaries() {
-        summary.summaryRow(of: tally)
-        appSummary.appSummaryRows(of: tally)
-        exits.exitRows(of: tally)
-    }
+    func writeSummaries() { for (table, rows) in final { rows(table, tally) } }
 
     /// Counts a fact of the process's app.
     func count(of process: LiveProcess, _ change: (inout AppTally) -> Void) {

@@ -23,6 +23,14 @@ extension RunTables {
 
     /// The schemas of the tables that every run writes.
     public static let all: [TableSchema] = [
-        samples, apps, events, launches, decisions, summary, appSummary, exits, cores,
+        samples, apps, events, launches, decisions, summary, appSummary, exits, cores, terminations,
+    ]
+
+    /// The tables that are written from the facts when a run is over.
+    static let final: [(schema: TableSchema, rows: @Sendable (TableWriter, RunTally) -> Void)] = [
+        (summary, { $0.summaryRow(of: $1) }),
+        (appSummary, { $0.appSummaryRows(of: $1) }),
+        (exits, { $0.exitRows(of: $1) }),
+        (terminations, { TerminationRow.write(rowsOf: $1, to: $0) }),
     ]
 }
