@@ -13,21 +13,23 @@ extension Explainer {
     func quests(for termination: Termination) -> [any Quest] {
         guard let app = appIndex(of: termination) else { return [] }
         switch termination.cause {
-        case .decision(let record): return quests(decided: termination, record, app)
+        case .decision(let record):
+            return (triesPolicy ? [questOfPolicy(termination, record)] : []) + quests(decided: termination, record, app)
         case .rule(let fact, let explanation): return quests(fact.reason, explanation, app)
         }
     }
 
+    private func questOfPolicy(_ termination: Termination, _ record: DecisionRecord) -> any Quest {
+        guard record.decision.isByMonitor else { return NumberQuest(changesOfDecision(termination), of: numbers) }
+        return Attempts([
+            Change(.monitor, of: plan, "monitor.end_suspended_first", \.monitor.endSuspendedFirst, to: false)
+        ])
+    }
+
     private func quests(decided termination: Termination, _ record: DecisionRecord, _ app: Int) -> [any Quest] {
-        let byPolicy: any Quest =
-            record.decision.isByMonitor
-            ? Attempts([
-                Change(.monitor, of: plan, "monitor.end_suspended_first", \.monitor.endSuspendedFirst, to: false)
-            ])
-            : NumberQuest(changesOfDecision(termination), of: numbers)
         let limits = [limit(behind: record.snapshot.demand)].compactMap { $0 }
         let device = limits.isEmpty ? [device].compactMap { $0 } : []
-        return [byPolicy] + limits + [behaviours(of: app)] + sizes(of: app) + device
+        return limits + [behaviours(of: app)] + sizes(of: app) + device
             + [Attempts([protection(of: termination.app)])]
     }
 
@@ -37,8 +39,8 @@ extension Explainer {
         case .memoryResourceLimit:
             [ownLimit(of: app, explanation)].compactMap { $0 } + [behaviours(of: app)] + sizes(of: app)
         case .memoryPressure:
-            [NumberQuest(someChanges, of: numbers), guardrails, behaviours(of: app)] + sizes(of: app)
-                + [device].compactMap { $0 }
+            (triesPolicy ? [NumberQuest(someChanges, of: numbers)] : []) + [guardrails, behaviours(of: app)]
+                + sizes(of: app) + [device].compactMap { $0 }
         case .appWatchdog: delays(of: app) + [behaviours(of: app)] + [device].compactMap { $0 }
         case .cpuResourceLimit:
             // The limit of 80 % counts callbacks, too.

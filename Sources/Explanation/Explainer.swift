@@ -22,6 +22,8 @@ public struct Explainer {
     let runs: Runs
     private let hands: Int
     private let likely: String?
+    /// Whether changes of the policy's own numbers, and of the monitor's rule, are tried.
+    let triesPolicy: Bool
 
     /// The user interrupted the explanation.
     public struct Interrupted: Error {}
@@ -31,6 +33,7 @@ public struct Explainer {
     ///   - traces: The traces that the plan's apps play.
     ///   - lastEvent: The number of queue events that the run had handled when it was ended from outside.
     ///   - likely: The app that will probably be asked about first. Its runs may begin beside the repeated run.
+    ///   - triesPolicy: Whether changes of the policy and of the monitor are tried; the short form says nothing of them.
     ///   - workforce: Says how many runs on the accounting backend are played at once. The answer does not depend on
     ///     it.
     ///   - isInterrupted: Called at every sample; true ends the current step with `Interrupted`.
@@ -39,7 +42,7 @@ public struct Explainer {
     ///     recorded run ended before this decision; then nothing from this decision on is explained.
     public init(
         plan: RunPlan, scenario: String, traces: any TraceLibrary = NoTraces(), lastEvent: Int = .max,
-        likely: String? = nil, workforce: any Workforce = OneByOne(),
+        likely: String? = nil, triesPolicy: Bool = true, workforce: any Workforce = OneByOne(),
         isInterrupted: @escaping @Sendable () -> Bool = { false },
         progress: @escaping @Sendable (Step) -> Void = { _ in },
         witness: @escaping (DecisionRecord) -> Bool = { _ in true }
@@ -50,6 +53,7 @@ public struct Explainer {
         hands = workforce.hands
         runs = Runs(player, hands: workforce.hands)
         self.likely = likely
+        self.triesPolicy = triesPolicy
         self.lastEvent = lastEvent
         self.progress = progress
         self.witness = witness

@@ -103,7 +103,7 @@ struct ExplainCommand: ParsableCommand {
             defer { line.clear() }
             let explainer = Explainer(
                 plan: plan, scenario: path, traces: traces, lastEvent: record.lastEvent,
-                likely: app ?? record.endedApp(at: at),
+                likely: app ?? record.endedApp(at: at), triesPolicy: all || format == .json,
                 workforce: SomeCores(max(1, ProcessInfo.processInfo.activeProcessorCount)),
                 isInterrupted: { Interruption.signalNumber != 0 }, progress: { line.draw($0.text) },
                 witness: { record.compare($0) })
