@@ -33,7 +33,7 @@ public struct Explainer {
     ///   - traces: The traces that the plan's apps play.
     ///   - lastEvent: The number of queue events that the run had handled when it was ended from outside.
     ///   - likely: The app that will probably be asked about first. Its runs may begin beside the repeated run.
-    ///   - triesPolicy: Whether changes of the policy and of the monitor are tried; the short form says nothing of them.
+    ///   - triesPolicy: Whether changes of the policy and the monitor are tried; the short form says nothing of them.
     ///   - workforce: Says how many runs on the accounting backend are played at once. The answer does not depend on
     ///     it.
     ///   - isInterrupted: Called at every sample; true ends the current step with `Interrupted`.
