@@ -76,7 +76,7 @@ def kills_of(run: Run, reasons: Reasons) -> list[dict[str, Any]]:
                 "band": terminations.band_name(row.band) if row.band else "",
                 "footprint": plain(row.footprint_bytes), "idle": plain(row.idle_s),
                 # What is not known is left out; null says that it was never warned.
-                **({} if row.mark == style.ENDED else {"lead": plain(row.warned_s)}),
+                **({} if row.mark == style.ENDED else {"lead": plain(row.warned_s), "for": row.beneficiary}),
                 "spared": [[app, reasons.place(why)] for app, why in others[:MOST_SPARED]],
                 "unlisted": max(0, len(others) - MOST_SPARED), "decided": row.pid in spared,
             }
