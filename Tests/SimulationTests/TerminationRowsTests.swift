@@ -47,6 +47,8 @@ struct TerminationRowsTests {
         }
         claim(
             (row["exit_reason"] == "memoryResourceLimit") == (row["need"] == "own_limit"), "its limit is its own need")
+        let foundNoRoom = StallCause(rawValue: row["cause"]) != nil
+        claim(!foundNoRoom || row["need"] == "own_allocation" && !isDecided, "its own allocation ended it, no policy")
         claim(
             (row["was_foreground"] == "true") == ["active", "inactive"].contains(row["state"]),
             "who is seen is on screen")

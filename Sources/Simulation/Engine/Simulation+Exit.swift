@@ -12,7 +12,8 @@ extension Simulation {
     /// Ends the process now. Its code gets no callback: every callback that was due has been delivered before.
     func end(_ process: LiveProcess, _ reason: ExitReason, _ explanation: String, _ fact: ExitFact? = nil) {
         let (wasForeground, app) = (process.phase.isForeground, process.record)
-        let decided = reclaimer.decided(on: process, reason)
+        // A rule may end a process that the policy has asked to end.
+        let decided = fact == nil ? reclaimer.decided(on: process, reason) : nil
         let fact = fact ?? decided.map { .decided($0.end.cause) }
         let termination = reason.isBySystem ? termination(of: process, reason, explanation, fact, decided) : nil
         let footprint = memory.books(of: process.slot).footprint
