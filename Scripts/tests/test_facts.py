@@ -88,6 +88,9 @@ class OlderRuns(FolderCase):
             for kill in page["kills"]:
                 told = [kill.pop(key, "left out") for key in ("band", "footprint", "idle", "lead")]
                 self.assertEqual(told == ["", None, None, "left out"], page is pages[1])
+        somebody = [[kill.pop("for") for kill in page["kills"] if "for" in kill] for page in pages]
+        self.assertNotEqual(somebody[0], [])
+        self.assertEqual(somebody[1], [], "nobody knows for whom an older run ended one")
         self.assertEqual(pages[0], pages[1])
 
     def test_plot_and_report_take_an_older_run(self) -> None:
