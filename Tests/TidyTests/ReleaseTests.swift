@@ -36,15 +36,6 @@ struct ReleaseTests {
         }
     }
 
-    @Test("what the pages at the top link to exists", arguments: ["README.md", "CONTRIBUTING.md"])
-    func links(page: String) throws {
-        let links = try Self.text(page).matches(of: /\]\(([^)#]+)[^)]*\)/).map { String($0.1) }
-        #expect(links.count > 4)
-        for link in links where !link.hasPrefix("https://") {
-            #expect(FileManager.default.fileExists(atPath: TidyTests.root.appending(path: link).path()), "\(link)")
-        }
-    }
-
     /// Paths in the text, such as `Sources/Worlds`; a path ends before a blank or the quote.
     @Test("the files and folders that CONTRIBUTING names exist")
     func paths() throws {
