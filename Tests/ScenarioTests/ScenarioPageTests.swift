@@ -44,30 +44,29 @@ struct ScenarioPageTests {
 
     // MARK: The page
 
-    /// The path in a heading such as "### `apps.memory`: …".
-    private static func section(ofHeading line: String) -> String? {
-        if line == "## The keys at the top" { return top }
-        if line == "### Presets" { return presets }
-        let parts = line.components(separatedBy: "`")
-        return parts.count >= 3 ? parts[1] : nil
+    /// The paths in a heading such as "### `apps.memory` and `processes.memory`: …", whose keys share a table.
+    private static func sections(ofHeading line: String) -> [String] {
+        if line == "## The keys at the top" { return [top] }
+        if line == "### Presets" { return [presets] }
+        return line.components(separatedBy: "`").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
     }
 
     private static func sections(of text: String) -> [String] {
-        text.components(separatedBy: "\n").filter { $0.hasPrefix("##") }.compactMap(section)
+        text.components(separatedBy: "\n").filter { $0.hasPrefix("##") }.flatMap { sections(ofHeading: $0) }
     }
 
     /// The page with correct tables: the first one below each heading that names keys.
     private static func rewritten(_ text: String) -> String {
         let sections = sections(of: text)
         var lines: [String] = []
-        var awaited: String?
+        var awaited: [String] = []
         var isInTable = false
         for line in text.components(separatedBy: "\n") {
-            if line.hasPrefix("#") { awaited = section(ofHeading: line) }
+            if line.hasPrefix("#") { awaited = Self.sections(ofHeading: line) }
             let isRow = line.hasPrefix("|")
-            if isRow, let section = awaited {
-                lines += section == presets ? presetTable : table(of: section, sections)
-                (awaited, isInTable) = (nil, true)
+            if isRow, let first = awaited.first {
+                lines += first == presets ? presetTable : table(of: awaited, sections)
+                (awaited, isInTable) = ([], true)
             }
             if !isRow { isInTable = false }
             if !isInTable { lines.append(line) }
@@ -75,19 +74,25 @@ struct ScenarioPageTests {
         return lines.joined(separator: "\n")
     }
 
-    private static func table(of section: String, _ sections: [String]) -> [String] {
-        let keys = ScenarioKey.all.filter { $0.section(among: sections) == section }
-        let depth = section == top ? 0 : section.split(separator: ".").count
+    /// The keys of the first section, and those of the others that differ from them, by their whole paths.
+    private static func table(of shared: [String], _ sections: [String]) -> [String] {
+        func depth(_ section: String) -> Int { section == top ? 0 : section.split(separator: ".").count }
+        let tables = shared.map { section in
+            ScenarioKey.all.filter { $0.section(among: sections) == section }
+                .map { (name: $0.path.dropFirst(depth(section)).joined(separator: "."), key: $0) }
+        }
+        let own = tables.dropFirst().joined().filter { other in
+            !tables[0].contains { $0.name == other.name && $0.key.says(theSameAs: other.key) }
+        }
+        let rows = tables[0] + own.map { (name: $0.key.path.joined(separator: "."), key: $0.key) }
         // A list of events has no keys that may be left out.
-        let hasStandards = keys.contains { !$0.standard.isEmpty }
+        let hasStandards = rows.contains { !$0.key.standard.isEmpty }
         func row(_ name: String, _ value: String, _ standard: String, _ help: String) -> String {
             "| \(name) | \(value) |" + (hasStandards ? "\(standard.isEmpty ? "" : " \(standard)") |" : "")
                 + " \(help) |"
         }
         return [row("key", "value", "left out", "says"), hasStandards ? "|---|---|---|---|" : "|---|---|---|"]
-            + keys.map { key in
-                row("`\(key.path.dropFirst(depth).joined(separator: "."))`", key.value, key.standard, key.help)
-            }
+            + rows.map { name, key in row("`\(name)`", key.value, key.standard, key.help) }
     }
 
     /// A row per setting, a column per preset.
@@ -129,6 +134,9 @@ struct ScenarioKey {
         }
         return "top"
     }
+
+    /// Defaults are not compared: those of a process follow from its kind.
+    func says(theSameAs other: ScenarioKey) -> Bool { value == other.value && help == other.help }
 
     private static func keys(of record: JSON, at path: [String]) -> [ScenarioKey] {
         let required = texts(record["required"])
