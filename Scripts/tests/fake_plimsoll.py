@@ -1,6 +1,6 @@
 """A stand-in for the program: one policy whose parameters have known effects.
 
-The scenario's name says how the world is: `noise` (nothing matters, every run is luck), `written` (there is no luck: the
+The scenario's name says what is true: `noise` (nothing matters, every run is luck), `written` (there is no luck: the
 user is written down, event by event), `slow` (a run takes a while),
 `endless` (five minutes, and it tells its process in a file), anything else: `keep` has its best at 20 s, far from the default; more `reserve` costs kills and saves latency; a
 `greed` above one half kills in the foreground; `picky` and `keep` above 5 min together are refused.

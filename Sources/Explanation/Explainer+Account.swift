@@ -38,7 +38,7 @@ extension Explainer {
     /// A command that tries a change.
     private func command(_ change: Change) -> String { "plimsoll run \(ShellWord.quoted(scenario)) \(change.option)" }
 
-    private func fateIfProtected(_ fate: Fate, _ termination: Termination) -> String {
+    private func fateIfProtected(_ fate: ProcessFate, _ termination: Termination) -> String {
         switch fate {
         case .stays: return "it is not shown to stay on the run's own backend"
         case .isAbsent: return "the app has no process at that moment"

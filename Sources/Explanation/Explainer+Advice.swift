@@ -8,7 +8,7 @@ extension Explainer {
     /// run.
     struct Advice {
         let change: Change
-        let fate: Fate
+        let fate: ProcessFate
         let price: AdvicePrice
     }
 
@@ -21,7 +21,7 @@ extension Explainer {
         /// The kinds of all changes that were tried.
         let tried: Set<Change.Kind>
         /// The fate of the process if the app is protected by name; nil if that was not tried.
-        let fateIfProtected: Fate?
+        let fateIfProtected: ProcessFate?
     }
 
     /// The changes that save the process, followed to the end of the run and compared with the run without them.

@@ -97,7 +97,7 @@ public struct Explainer {
     }
 
     /// The fate of a process in another run.
-    public enum Fate: Hashable, Sendable {
+    public enum ProcessFate: Hashable, Sendable {
         /// The process is alive at the instant of its recorded end and at the end of the run.
         case stays
         /// The process also ends in this run, earlier or later, for this reason and with this explanation.
@@ -154,15 +154,15 @@ public struct Explainer {
 
     /// The fate of the process in a run with the change, and the course of that run. The run goes on to the end of the
     /// scenario only if the process is still alive `survival` after its recorded end.
-    func trial(of termination: Termination, with change: Change) throws -> (fate: Fate, course: RunCourse) {
+    func trial(of termination: Termination, with change: Change) throws -> (fate: ProcessFate, course: RunCourse) {
         let question = question(about: termination)
         let replay = try runs.played(change, question)
         return (question.fate(in: replay.lives), replay.course)
     }
 
     /// The question whether the process outlives its recorded end by `survival`.
-    func question(about termination: Termination) -> Question {
-        Question(
+    func question(about termination: Termination) -> ReplayQuestion {
+        ReplayQuestion(
             app: termination.app, since: termination.since, at: termination.at,
             fatal: termination.at + Explainer.survival, enough: .never)
     }

@@ -84,7 +84,7 @@ extension Explanation: Encodable {
         var reason: String?
         var explanation: String?
 
-        init(_ fate: Explainer.Fate) {
+        init(_ fate: Explainer.ProcessFate) {
             switch fate {
             case .stays: break
             case .isAbsent: kind = "absent"

@@ -79,7 +79,7 @@ public struct Explanation: Sendable {
     /// A change that saves the process.
     struct Remedy: Sendable {
         let change: Change
-        let fate: Explainer.Fate
+        let fate: Explainer.ProcessFate
         let price: AdvicePrice
         /// A command that tries the change.
         let command: String

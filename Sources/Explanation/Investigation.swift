@@ -6,7 +6,7 @@ import Simulation
 /// One change in a run of its own.
 struct Trial {
     let change: Change
-    let fate: Explainer.Fate
+    let fate: Explainer.ProcessFate
     let outcome: Outcome
 }
 
@@ -41,7 +41,7 @@ final class Investigation {
         var quest: any Quest
         /// Changes under trial, each with its question; after the search, the changes that were found, each to be
         /// followed to the end of the run.
-        var wanted: [(change: Change, question: Question?)] = []
+        var wanted: [(change: Change, question: ReplayQuestion?)] = []
         var isOver = false
         /// How many trials the search has learnt from.
         var learnt = 0
@@ -111,8 +111,8 @@ final class Investigation {
     }
 
     /// What is asked about a change now; nothing if its run is needed to its end.
-    private func questions(about change: Change) -> [Question] {
-        var questions: [Question] = []
+    private func questions(about change: Change) -> [ReplayQuestion] {
+        var questions: [ReplayQuestion] = []
         for one in cases {
             for wanted in one.searches.flatMap(\.wanted) where wanted.change.assignments == change.assignments {
                 guard let question = wanted.question else { return [] }
@@ -122,7 +122,7 @@ final class Investigation {
         return questions
     }
 
-    private func isKnown(_ wanted: (change: Change, question: Question?)) -> Bool {
+    private func isKnown(_ wanted: (change: Change, question: ReplayQuestion?)) -> Bool {
         runs.replay(wanted.change, wanted.question) != nil
     }
 
@@ -159,7 +159,7 @@ final class Investigation {
             ? quest.found.map { ($0, nil) } : wanted.map { ($0, question($0, one, findsAll: quest.findsAll)) }
     }
 
-    private func question(_ change: Change, _ one: Case, findsAll: Bool) -> Question {
+    private func question(_ change: Change, _ one: Case, findsAll: Bool) -> ReplayQuestion {
         var question = explainer.question(about: one.termination)
         guard !change.isFollowed else { return question }
         // A change of a size must save the process up to the next tap on the app; the run need not go on after that.
@@ -172,7 +172,7 @@ final class Investigation {
     }
 
     private func trial(
-        _ wanted: (change: Change, question: Question?), _ termination: Explainer.Termination
+        _ wanted: (change: Change, question: ReplayQuestion?), _ termination: Explainer.Termination
     ) throws -> Trial {
         guard let question = wanted.question, let replay = runs.replay(wanted.change, question) else {
             preconditionFailure("a trial without an answer")

@@ -48,7 +48,7 @@ struct Player: Sendable {
     }
 
     /// Plays a plan until all questions are answered; without a question, to its end.
-    func replay(_ plan: RunPlan, about questions: [Question]) throws -> Replay {
+    func replay(_ plan: RunPlan, about questions: [ReplayQuestion]) throws -> Replay {
         var lives = ProcessLives()
         var reached = Instant.zero
         // Between these instants, only another life can answer a question. A run has tens of thousands of samples.
@@ -67,7 +67,7 @@ struct Player: Sendable {
 }
 
 /// A question to a run: does the process that lived at an instant live on?
-struct Question: Hashable, Sendable {
+struct ReplayQuestion: Hashable, Sendable {
     let app: String
     /// When the process began in the recorded run.
     let since: Instant
@@ -81,7 +81,7 @@ struct Question: Hashable, Sendable {
     var isAboutOneLife = false
 
     /// The fate of the process, as far as the run was played.
-    func fate(in lives: ProcessLives) -> Explainer.Fate {
+    func fate(in lives: ProcessLives) -> Explainer.ProcessFate {
         let own = lives.of(app).prefix { $0.since <= at }
         // An earlier process of the app may have to end before this one can begin.
         let life = own.last { ($0.end?.at ?? .never) > at } ?? own.last { ($0.end?.at ?? .never) > since }
@@ -90,7 +90,7 @@ struct Question: Hashable, Sendable {
     }
 
     /// Whether the process is alive at its recorded end, and the system does not end it soon after.
-    func isSaved(_ fate: Explainer.Fate) -> Bool {
+    func isSaved(_ fate: Explainer.ProcessFate) -> Bool {
         switch fate {
         case .stays: true
         case .ends(let end, let reason, _): end > at && (end > fatal || !Explainer.isBySystem(reason))

@@ -28,7 +28,7 @@ final class Runs {
     func isUnderWay(_ change: Change) -> Bool { underWay.contains(change.assignments) }
 
     /// The run with the change, if it was played far enough to answer the question, or to its end if there is none.
-    func replay(_ change: Change, _ question: Question?) -> Replay? {
+    func replay(_ change: Change, _ question: ReplayQuestion?) -> Replay? {
         guard let replay = replays[change.assignments] else { return nil }
         return question.map { $0.isAnswered(by: replay) } ?? replay.isWhole ? replay : nil
     }
@@ -37,7 +37,7 @@ final class Runs {
     func keep(_ replay: Replay, _ change: Change) { replays[change.assignments] = replay }
 
     /// Begins a run, which is played until all questions are answered; without questions, to its end.
-    func begin(_ change: Change, _ questions: [Question]) {
+    func begin(_ change: Change, _ questions: [ReplayQuestion]) {
         let (player, key, plan) = (player, change.assignments, change.plan.onAccounting)
         underWay.insert(key)
         crew.begin { Played(key: key, result: Result { try player.replay(plan, about: questions) }) }
@@ -54,7 +54,7 @@ final class Runs {
     private func finishAll() { while crew.underWay > 0 { _ = crew.next() } }
 
     /// Plays the run, unless it is known.
-    func played(_ change: Change, _ question: Question?) throws -> Replay {
+    func played(_ change: Change, _ question: ReplayQuestion?) throws -> Replay {
         while true {
             if let replay = replay(change, question) { return replay }
             if !isUnderWay(change), hasFreeHand { begin(change, question.map { [$0] } ?? []) } else { try finishOne() }

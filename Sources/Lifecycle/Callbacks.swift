@@ -103,7 +103,7 @@ public enum ExitReason: String, CaseIterable, Sendable {
 }
 
 /// Which life cycle a process uses. Scene support is opt-in (`UIApplicationSceneManifest`).
-public enum AppWorld: String, CaseIterable, Sendable {
+public enum AppLifeCycle: String, CaseIterable, Sendable {
     case sceneBased
     case appBased
     /// No app and no UIKit: a helper, an extension, a daemon.

@@ -27,7 +27,7 @@ public enum Duty: String, CaseIterable, Sendable {
 /// What decides which duties an app has.
 public struct DutyContext: Hashable, Sendable {
     /// Whether the app lives by scenes.
-    public var world: AppWorld
+    public var lifeCycle: AppLifeCycle
     /// Why its process was launched.
     public var reason: LaunchReason
     /// Whether the app was never launched before.
@@ -39,9 +39,9 @@ public struct DutyContext: Hashable, Sendable {
 
     /// The context of a process.
     public init(
-        world: AppWorld, reason: LaunchReason, isFirstLaunch: Bool, takesPushes: Bool, wasRefreshed: Bool? = nil
+        lifeCycle: AppLifeCycle, reason: LaunchReason, isFirstLaunch: Bool, takesPushes: Bool, wasRefreshed: Bool? = nil
     ) {
-        self.world = world
+        self.lifeCycle = lifeCycle
         self.reason = reason
         self.isFirstLaunch = isFirstLaunch
         self.takesPushes = takesPushes
@@ -56,7 +56,7 @@ extension Callback {
         case .didFinishLaunching:
             var duties: [Duty] = [.setsUpData]
             if context.isFirstLaunch { duties.append(.setsUpOnce) }
-            if context.world == .appBased {
+            if context.lifeCycle == .appBased {
                 duties.append(context.isFirstLaunch ? .loadsInterface : .restoresInterface)
             }
             if context.takesPushes { duties.append(.registersForPushes) }

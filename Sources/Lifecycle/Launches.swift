@@ -138,8 +138,8 @@ extension LaunchReason {
     }
 
     /// The callback that delivers the reason to an app that is in front or on its way there.
-    public func delivery(in world: AppWorld) -> Callback? {
-        switch (self, world) {
+    public func delivery(in lifeCycle: AppLifeCycle) -> Callback? {
+        switch (self, lifeCycle) {
         case (.url, .appBased): .applicationOpenURL
         case (.url, .sceneBased): .sceneOpenURLContexts
         case (.shortcutItem, .appBased): .applicationPerformAction
@@ -155,9 +155,9 @@ extension LaunchReason {
 
     /// All callbacks of that delivery, in order. Handoff announces the activity before its data is there, and the app
     /// is told of the change of the activity that it goes on with.
-    public func deliveries(in world: AppWorld) -> [Callback] {
-        guard self == .userActivity else { return delivery(in: world).map { [$0] } ?? [] }
-        return switch world {
+    public func deliveries(in lifeCycle: AppLifeCycle) -> [Callback] {
+        guard self == .userActivity else { return delivery(in: lifeCycle).map { [$0] } ?? [] }
+        return switch lifeCycle {
         case .sceneBased:
             [.sceneWillContinueUserActivity, .sceneContinueUserActivity, .sceneDidUpdateUserActivity]
         case .appBased:

@@ -44,15 +44,15 @@ extension SceneEvent {
 
 extension ProcessEvent {
     /// The steps of the transition. The delegate of a scene-based app is called only for launch and termination; the
-    /// app-level notifications are posted in both worlds.
-    public func signals(in world: AppWorld) -> [Signal] {
+    /// app-level notifications are posted in both life cycles.
+    public func signals(in lifeCycle: AppLifeCycle) -> [Signal] {
         func callback(_ callback: Callback) -> [Signal] {
-            switch world {
+            switch lifeCycle {
             case .appBased: [.callback(callback)]
             case .sceneBased, .process: []
             }
         }
-        guard world != .process else {
+        guard lifeCycle != .process else {
             let begins = self == .launchToForeground || self == .launchToBackground
             return begins ? [.change, .callback(.main)] : [.change]
         }
@@ -63,7 +63,7 @@ extension ProcessEvent {
         return switch self {
         case .launchToForeground: launch
         case .launchToBackground:
-            switch world {
+            switch lifeCycle {
             // The app was never on screen, but UIKit still tells it that it is in the background.
             case .appBased:
                 launch + [.callback(.applicationDidEnterBackground), .notification(.didEnterBackground)]

@@ -272,7 +272,7 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
     mutating func touch(_ table: inout ObjectTable, _ bytes: Int, hot: Ratio) -> Int { bytes }
     mutating func read(_ table: inout ObjectTable, _ bytes: Int, hot: Ratio) -> Int { bytes }
 
-    mutating func audit(_ processes: inout ProcessTable, activePages: Int) throws(AuditFailure) -> ByteCount {
+    mutating func audit(_ processes: inout ProcessMemories, activePages: Int) throws(AuditFailure) -> ByteCount {
         var (pages, active, metadata) = (0, 0, 0)
         for slot in 0..<made {
             pages += heaps[slot].pages

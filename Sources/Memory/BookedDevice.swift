@@ -10,7 +10,7 @@ import Quantities
 /// memory, not the device's.
 final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     var heaps: Heaps
-    var processes = ProcessTable()
+    var processes = ProcessMemories()
     private let size: DevicePages
     private var metadata = ByteCount.zero
     /// The sum of the heaps' active pages, each as of its last call.

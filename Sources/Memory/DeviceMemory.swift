@@ -33,7 +33,7 @@ public enum ReleaseOrder: Sendable {
 public struct ProcessBooks: Hashable, Sendable {
     /// Live objects.
     public var objects: Int
-    /// The bytes that the app asked for.
+    /// The bytes that the process asked for.
     public var requested: ByteCount
     /// The bytes of its objects' size classes: jemalloc's `allocated`.
     public var usable: ByteCount

@@ -72,7 +72,7 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: ProcessHeaps, ~Copyable {
     func usable(_ size: Int) -> Int { base.usable(size) }
     mutating func beginBatch() { frames.pointee.beginCall() }
 
-    mutating func audit(_ processes: inout ProcessTable, activePages: Int) throws(AuditFailure) -> ByteCount {
+    mutating func audit(_ processes: inout ProcessMemories, activePages: Int) throws(AuditFailure) -> ByteCount {
         if let claim = frames.pointee.disagreement() { preconditionFailure(claim) }
         return try base.audit(&processes, activePages: activePages)
     }

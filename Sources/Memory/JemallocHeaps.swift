@@ -126,7 +126,7 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
         return bytes
     }
 
-    mutating func audit(_ processes: inout ProcessTable, activePages: Int) throws(AuditFailure) -> ByteCount {
+    mutating func audit(_ processes: inout ProcessMemories, activePages: Int) throws(AuditFailure) -> ByteCount {
         do throws(AllocatorError) {
             try refreshStatistics()
             allocatorMetadata = try readControl("stats.metadata", into: 0)

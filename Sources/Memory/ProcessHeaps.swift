@@ -51,7 +51,7 @@ protocol ProcessHeaps: ~Copyable {
     /// Tells that a batch of operations begins.
     mutating func beginBatch()
     /// Compares the books with the heaps' own statistics; notes and returns the size of the heaps' bookkeeping.
-    mutating func audit(_ processes: inout ProcessTable, activePages: Int) throws(AuditFailure) -> ByteCount
+    mutating func audit(_ processes: inout ProcessMemories, activePages: Int) throws(AuditFailure) -> ByteCount
 }
 
 /// An object's place, in units of the backend, and the bytes that it really got.

@@ -2,7 +2,7 @@ import BasicContainers
 import Quantities
 
 /// The processes of a device, by slot.
-typealias ProcessTable = UniqueArray<ProcessMemory>
+typealias ProcessMemories = UniqueArray<ProcessMemory>
 
 /// One process in the books: its pools and the sums over them. `PageBooks` counts the pages.
 ///

@@ -71,7 +71,7 @@ public struct RunPlan: Hashable, Sendable {
 }
 
 extension RunPlan {
-    /// The apps alone.
+    /// The apps of `apps` alone.
     public var ownApps: [AppProfile] {
         get { apps.filter { $0.part == nil } }
         set { apps = newValue + parts }
@@ -88,7 +88,7 @@ extension RunPlan {
 public enum AppRows: String, CaseIterable, Sendable {
     /// Every live process.
     case all
-    /// Only processes that differ from their last row. For long runs with many apps that are mostly suspended.
+    /// Only processes that differ from their last row. For long runs with many processes, most of them suspended.
     case changed
 }
 
@@ -144,7 +144,7 @@ public struct Device: Hashable, Sendable {
     public var scale = Ratio.one
     /// The cores that all work shares.
     public var cores: CoreLayout
-    /// How fast an app fills fresh pages: loading from storage, decoding, writing.
+    /// How fast a process fills fresh pages: loading from storage, decoding, writing.
     public var fillRate: ByteRate
     /// How fast the system can take pages back.
     public var reclaimRate: ByteRate
@@ -155,7 +155,7 @@ public struct Device: Hashable, Sendable {
     public var dirtyDecay: TimeSpan
     /// What compresses pages when memory is short; nil for a device without a compressor.
     public var compressor: CompressorSettings?
-    /// The cache of file pages; nil: no app's files take memory.
+    /// The cache of file pages; nil: no process's files take memory.
     public var fileCache: FileCacheSettings?
     /// The unit in which reports count memory. The books count jemalloc's pages, 4 KiB each, on every device.
     public var page = DevicePage.small

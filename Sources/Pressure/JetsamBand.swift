@@ -11,7 +11,7 @@ public struct JetsamBand: Hashable, Comparable, Sendable {
     /// Any number is accepted, named band or not.
     public init(_ number: Int) { self.number = number }
 
-    /// Suspended apps and clean idle daemons.
+    /// Suspended processes: apps, and clean idle daemons.
     public static let idle = JetsamBand(0)
     /// A daemon that has just become idle.
     public static let daemonAgeing = JetsamBand(10)

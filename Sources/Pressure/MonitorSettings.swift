@@ -36,7 +36,7 @@ public struct MonitorSettings: Hashable, Sendable {
     public var warningRest: TimeSpan
     /// A level that lasts this long gets another round of warnings.
     public var warningRepeat: TimeSpan
-    /// Apps with a smaller footprint are not warned.
+    /// Processes with a smaller footprint are not warned.
     public var warningMinimumFootprint: ByteCount
     /// The quantity that is compared with the thresholds.
     public var measure = PressureMeasure.available
@@ -44,7 +44,7 @@ public struct MonitorSettings: Hashable, Sendable {
     public var debounce = ByteCount.zero
     /// After the level falls, it cannot rise for this long.
     public var coolDown = TimeSpan.zero
-    /// Whether suspended apps are ended, longest idle first, before running apps are warned.
+    /// Whether suspended processes are ended, longest idle first, before running ones are warned.
     public var endSuspendedFirst = false
     /// Whether the level rises only when there are fewer processes than at the last sample. It may fall at any time.
     public var riseNeedsFewerProcesses = false

@@ -1,4 +1,5 @@
-/// An app of the scenario: its position in the list of apps, dense from zero. It outlives its processes.
+/// An app of the scenario, or a process of it that is no app: its position among both, dense from zero, the apps
+/// first. It outlives its processes.
 public struct AppID: Hashable, Comparable, Sendable {
     /// The position, from zero.
     public let index: Int

@@ -8,7 +8,7 @@ public enum ReclaimAction: Hashable, Sendable {
     case purge(ProcessID)
     /// Take the process's purgeable memory that is volatile.
     case discard(ProcessID)
-    /// Drop the pages of the app's files; they are read again when the app uses them.
+    /// Drop the pages of the process's files; they are read again when the process uses them.
     case dropFiles(ProcessID)
     /// Compress the process's pages, on a device with a compressor.
     case compress(ProcessID)
@@ -181,7 +181,8 @@ public struct Decision: Hashable, Sendable {
     public var nextLook: TimeSpan?
     /// The processes, in band order, whose state is written down before the first reported action; nil: no report.
     public var report: [ProcessID]?
-    /// The decision is the monitor's, not the policy's: the monitor ends suspended apps before it warns running ones.
+    /// The decision is the monitor's, not the policy's: the monitor ends suspended processes before it warns running
+    /// ones.
     public var isByMonitor = false
 
     /// A decision, by default one that asks for nothing.

@@ -170,7 +170,7 @@ public struct Oracle: Hashable, Sendable {
     }
 }
 
-/// How likely an app is to be launched again soon after it was ended.
+/// How likely a process is to be launched again soon after it was ended.
 public enum RelaunchLikelihood: String, CaseIterable, Sendable {
     case unknown
     case low

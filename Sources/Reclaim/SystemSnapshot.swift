@@ -128,7 +128,7 @@ public struct MemorySnapshot: Hashable, Sendable {
     public var compressed = ByteCount.zero
     /// What the system may take of the process without asking, a part of `cache`.
     public var purgeable = ByteCount.zero
-    /// Pages of the app's files in memory; they are not part of the footprint.
+    /// Pages of the process's files in memory; they are not part of the footprint.
     public var files = ByteCount.zero
     /// Unused pages that the process gave back to the device within the last 30 s, by a policy's purge or by decay
     /// after `device.dirty_decay`.
@@ -145,11 +145,11 @@ public struct MemorySnapshot: Hashable, Sendable {
 
 /// A live process.
 public struct ProcessSnapshot: Hashable, Sendable {
-    /// The app to which the process belongs.
+    /// The app, or the process of the scenario that is no app, to which the process belongs.
     public var app: AppID
-    /// The app's name.
+    /// The name of that app or process.
     public var name: String
-    /// The process number; a relaunched app gets a new one.
+    /// The process number; a relaunch gets a new one.
     public var pid: ProcessID
     /// The process's state in its life cycle.
     public var phase: ProcessPhase
@@ -188,11 +188,11 @@ public struct ProcessSnapshot: Hashable, Sendable {
     public var kind: ProcessKind?
     /// What the process is in its group.
     public var role: GroupRole = .undefined
-    /// The name of the archetype from which the app was made.
+    /// The name of the archetype from which an app was made.
     public var like = ""
     /// Its footprint divided by its average footprint.
     public var growth = Ratio.one
-    /// The `oom_score_adj` that the scenario sets for the app; nil: it follows from the band (`oomScoreAdj`).
+    /// The `oom_score_adj` that the scenario sets for the process; nil: it follows from the band (`oomScoreAdj`).
     public var declaredOomScoreAdj: Int?
 
     /// A process that belongs to no group, has no limit and was never ended by the system. `positionedAt` is the last
@@ -226,7 +226,7 @@ public struct ProcessSnapshot: Hashable, Sendable {
     /// once.
     public var hearsTermination: Bool { phase.runsCode }
 
-    /// How likely the app is to be launched again soon after its end, judged by `relaunchIntervals`.
+    /// How likely the process is to be launched again soon after its end, judged by `relaunchIntervals`.
     public var relaunchLikelihood: RelaunchLikelihood { RelaunchLikelihood(intervals: relaunchIntervals) }
 
     /// Whether the end of this process, if it is off screen, helps to meet the demand. Only apps count as background

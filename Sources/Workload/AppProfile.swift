@@ -130,7 +130,7 @@ public struct SceneSupport: Hashable, Sendable {
     }
 
     /// The life cycle that follows from `support`.
-    public var world: AppWorld { support ? .sceneBased : usesUIKit ? .appBased : .process }
+    public var lifeCycle: AppLifeCycle { support ? .sceneBased : usesUIKit ? .appBased : .process }
 }
 
 /// What an app's memory does. Rates apply while the app is in the foreground, unless stated otherwise.

@@ -63,8 +63,8 @@ struct MachineTableTests {
             #expect(signals.count { $0 == .change } == 1, "\(event)")
         }
         for event in ProcessEvent.allCases {
-            for world in AppWorld.allCases {
-                #expect(event.signals(in: world).count { $0 == .change } == 1, "\(event) \(world)")
+            for lifeCycle in AppLifeCycle.allCases {
+                #expect(event.signals(in: lifeCycle).count { $0 == .change } == 1, "\(event) \(lifeCycle)")
             }
         }
     }
@@ -89,7 +89,7 @@ struct MachineTableTests {
 
     @Test("a prewarmed process hears of nothing: it rests in memory and waits for its launch")
     func prewarmed() {
-        for world in AppWorld.allCases { #expect(ProcessEvent.prewarm.signals(in: world) == [.change]) }
+        for lifeCycle in AppLifeCycle.allCases { #expect(ProcessEvent.prewarm.signals(in: lifeCycle) == [.change]) }
         #expect(ProcessEvent.prewarm.deadline == nil)
         let phase = ProcessPhase.prewarmed
         #expect(!phase.runsCode && !phase.isForeground && phase.restsInMemory && phase.awaitsLaunch)

@@ -489,7 +489,7 @@ struct BackgroundLifeTests {
 
     // MARK: Events
 
-    @Test("a URL reaches the delegate of its world, before the app is active", arguments: [true, false])
+    @Test("a URL reaches the delegate of its life cycle, before the app is active", arguments: [true, false])
     func url(isSceneBased: Bool) throws {
         let profile = testApp("a") {
             $0.scenes.support = isSceneBased

@@ -240,7 +240,7 @@ struct ProcessKindsTests {
 
     // MARK: The start
 
-    @Test("the world begins where the scenario says: states, bands, order, age, footprints, relaunch history")
+    @Test("the run begins where the scenario says: states, bands, order, age, footprints, relaunch history")
     func start() throws {
         let apps = [testApp("front"), testApp("idle"), testApp("music") { $0.backgroundModes = [.audio] }, daemon()]
         let user: [(Double, UserAction)] = [(5, .launch(AppID(1)))]

@@ -190,8 +190,8 @@ struct JetsamRules: Sendable {
         return sustainedIsDue(snapshot) && snapshot.now - last.at < sustainedSpacing
     }
 
-    /// The aggressive mode. It applies when every idle app would soon be launched again, so that ending idle apps
-    /// would only postpone the shortage. It ends apps in higher bands instead.
+    /// The aggressive mode. It applies when every idle process would soon be launched again, so that ending idle
+    /// processes would only postpone the shortage. It ends processes in higher bands instead.
     private func aggressiveStep(_ snapshot: SystemSnapshot) -> Step? {
         guard snapshot.obtainable <= snapshot.ceiling * aggressiveAvailable else { return nil }
         let idle = snapshot.idleProcesses
@@ -373,7 +373,7 @@ extension RelaunchLikelihood: Comparable {
     /// By rising likelihood; `unknown` is the lowest.
     public static func < (a: RelaunchLikelihood, b: RelaunchLikelihood) -> Bool { a.rank < b.rank }
 
-    /// `unknown` ranks lowest: the app counts as rarely launched.
+    /// `unknown` ranks lowest: the process counts as rarely launched.
     private var rank: Int {
         switch self {
         case .unknown: 0

@@ -1,9 +1,9 @@
 import Quantities
 
-/// Ends the app that is cheapest to bring back per byte freed (SWAM's idea).
+/// Ends the process that is cheapest to bring back per byte freed (SWAM's idea).
 ///
-/// The cost is the declared time of a cold launch, plus the time to fill its memory. How likely the user is to want the
-/// app plays no part. `minimum_idle` puts apps that were seen a moment ago last.
+/// The cost is the declared time of a cold launch, plus the time to fill its memory. How likely the user is to want it
+/// plays no part. `minimum_idle` puts processes that were seen a moment ago last.
 public struct CheapestRelaunch: ReclaimPolicy {
     public static let name = "cheapest-relaunch"
     public static let summary = "ends the app that costs least to bring back per byte freed"
@@ -28,7 +28,7 @@ public struct CheapestRelaunch: ReclaimPolicy {
         }
         return snapshot.rankingTerminations(because: "cheapest to bring back per byte") { process in
             let cost = max(1, process.relaunchCost.microseconds)
-            // Bytes freed per second of relaunch; recently seen apps score far below all others.
+            // Bytes freed per second of relaunch; recently seen processes score far below all others.
             let yield = Int64(process.footprint.bytes) / max(1, cost / 1_000)
             return process.idleTime(at: snapshot.now) < minimumIdle ? yield - (1 << 50) : yield
         }

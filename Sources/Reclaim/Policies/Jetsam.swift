@@ -3,9 +3,9 @@ import Quantities
 /// iOS's kernel: bands, limits and thresholds of available memory, one kill at a time.
 ///
 /// Reproduces the release that its parameter `kernel` names, by default xnu-11417.101.15. `JetsamKernel` states how the
-/// releases differ, `JetsamRules` the order of the steps. Steps that need a compressor or a freezer are left out,
-/// because the device has neither. Apps in the foreground are ranked like those in any other band; the guardrails
-/// decide whether they may be ended.
+/// releases differ, `JetsamRules` the order of the steps, those of the compressor and the file cache included. Steps
+/// that need a freezer are left out, because the device has none. Processes in the foreground are ranked like those in
+/// any other band; the guardrails decide whether they may be ended.
 public struct Jetsam: ReclaimPolicy {
     public static let name = "jetsam"
     public static let summary = "iOS's kernel: priority bands against shares of RAM available (xnu-8792 to xnu-11417)"

@@ -1,11 +1,11 @@
 import Quantities
 
-/// `Jetsam` with kernel 11215 (iOS 18.0) under its former name. This kernel has a step that ends only idle apps, those
-/// in band 0. It has no reaper, the step that ends only apps that have been idle for long.
+/// `Jetsam` with kernel 11215 (iOS 18.0) under its former name. This kernel has a step that ends only idle processes,
+/// those in band 0. It has no reaper, the step that ends only processes that have been idle for long.
 ///
-/// Formerly, the policy left idle apps alone until the critical threshold. No release that `JetsamKernel` names does
-/// that: releases without a step for idle apps raise the critical threshold while there are idle apps. The name is kept
-/// so that older scenarios still run; a message says what to write instead.
+/// Formerly, the policy left idle processes alone until the critical threshold. No release that `JetsamKernel` names
+/// does that: releases without a step for idle processes raise the critical threshold while there are any. The name is
+/// kept so that older scenarios still run; a message says what to write instead.
 public struct JetsamClassic: ReclaimPolicy {
     public static let name = "jetsam-classic"
     public static let summary = "former name of jetsam with kernel 11215: no step for long-idle apps (xnu-11215)"

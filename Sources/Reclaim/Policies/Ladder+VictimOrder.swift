@@ -1,12 +1,12 @@
 import Quantities
 
 extension Ladder {
-    /// Which of the apps off screen the ladder ends first.
+    /// Which of the processes off screen the ladder ends first.
     ///
-    /// Without weights, the longest idle app goes first. `size_weight` adds the footprint to the score: ending one
-    /// large app makes room for several small ones. `relaunch_weight` subtracts the cost of bringing the app back, as
+    /// Without weights, the longest idle process goes first. `size_weight` adds the footprint to the score: ending one
+    /// large process makes room for several small ones. `relaunch_weight` subtracts the cost of bringing it back, as
     /// GreedyDual-Size does with the cost and size of a cached document (Cao and Irani, USENIX 1997). `spare_recent`
-    /// puts apps that were seen a moment ago last. Idle time, size and cost are each divided by the greatest value
+    /// puts processes that were seen a moment ago last. Idle time, size and cost are each divided by the greatest value
     /// among the processes off screen. The unit of a score is a microsecond of idle time.
     struct VictimOrder {
         static let parameters: [Parameter<Ladder>] = [
@@ -43,7 +43,7 @@ extension Ladder {
             let footprint: ByteCount
             let cost: TimeSpan
 
-            /// Whether the app was seen within `spare_recent`; never for an app that was never seen.
+            /// Whether the process was seen within `spare_recent`; never for one that was never seen.
             func spares(_ process: ProcessSnapshot) -> Bool {
                 process.lastForeground != nil && process.idleTime(at: now) < order.spareRecent
             }

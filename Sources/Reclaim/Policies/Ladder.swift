@@ -2,11 +2,11 @@ import Lifecycle
 import Pressure
 import Quantities
 
-/// Tries actions in rising order of their cost to the user: wait for warned apps, purge dirty pages, suspend,
+/// Tries actions in rising order of their cost to the user: wait for warned processes, purge dirty pages, suspend,
 /// disconnect scenes, end background processes.
 ///
-/// The monitor warns; the ladder gives warned apps `warning_grace` to answer before it goes beyond purging. Each kind
-/// of action is a rung of the ladder. On a rung the longest idle process comes first; ties go to the lower process
+/// The monitor warns; the ladder gives warned processes `warning_grace` to answer before it goes beyond purging. Each
+/// kind of action is a rung of the ladder. On a rung the longest idle process comes first; ties go to the lower process
 /// number. Audible and navigating apps come last. If an app in front has windows off screen, they are disconnected
 /// like other scenes off screen, for pressure and for a waiting allocation. A limit on background memory counts
 /// neither these windows nor the dirty pages of that app. Scenes on screen are never taken. Parameters decide the

@@ -103,7 +103,7 @@ extension Simulation {
     /// The process's launch is recorded, and its callbacks follow. A prewarmed process has paid for its creation.
     private func announceLaunch(of process: LiveProcess) {
         let event: ProcessEvent = process.course.goal == .background ? .launchToBackground : .launchToForeground
-        let signals = event.signals(in: process.profile.scenes.world).filter { $0 != .change }
+        let signals = event.signals(in: process.profile.scenes.lifeCycle).filter { $0 != .change }
         // The app is told after the launch about sessions that the user closed while it had no process.
         if process.record.takeDiscarded() { process.thread.prepend([.tell(.didDiscardSceneSessions, nil)]) }
         process.thread.prepend(signals.map { .process($0, event) })

@@ -29,7 +29,7 @@ extension Simulation {
         armTick(process)
     }
 
-    private func begin(_ step: Step, of process: LiveProcess) {
+    private func begin(_ step: MainThreadStep, of process: LiveProcess) {
         switch step {
         case .spawn: spawn(process)
         case .process(let signal, let event): play(signal, of: event, process)

@@ -130,7 +130,7 @@ public final class Simulation {
         let knowsFuture = type(of: policy).needs.contains(.oracle)
         snapshots = Snapshots(
             of: size, plan.monitor, seed: plan.seed,
-            foresight: knowsFuture ? Foresight(user, plan, memory: memory, processes: processes) : nil,
+            foresight: knowsFuture ? KnownFuture(user, plan, memory: memory, processes: processes) : nil,
             worker: worker, memory: memory, processes: processes, changes: changes, agenda: agenda, faults: faults,
             verifies: options.verifies)
         sampler = Sampler(

@@ -4,11 +4,11 @@ import Plan
 import Quantities
 import Workload
 
-/// An app of the scenario: what outlives its processes.
+/// An app, a helper, an extension or a daemon of the scenario: what outlives its processes.
 final class AppRecord {
     // The properties that every tick reads come first, in few cache lines.
     let id: AppID
-    /// A stream of the app's own: adding an app does not change the draws of others.
+    /// A stream of its own: adding an app or a process does not change the draws of others.
     var sizes: SizeStream
     /// In the order of creation.
     private(set) var sessions: [SceneSession] = [] {
@@ -21,7 +21,7 @@ final class AppRecord {
     let isPart: Bool
     /// Its place among the processes of its app.
     let membership: Membership
-    /// The limits on its footprint; an app without limits of its own has the device's default.
+    /// The limits on its footprint; without limits of its own it has the device's default.
     let limits: AppLimits
     /// What the public record of the life cycle leaves open.
     let rules: LifecycleRules

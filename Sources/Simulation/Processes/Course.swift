@@ -52,7 +52,7 @@ struct Course {
     private(set) var leavingSince: Instant?
     /// The events to handle after `connecting` has connected. If the user taps the app first, they are handled after
     /// the user's launch.
-    private(set) var launchEvents: [Step] = []
+    private(set) var launchEvents: [MainThreadStep] = []
     /// What its scenes are still to be told, each before it is active.
     private(set) var deliveries: [Delivery] = []
     /// The phase of the process that this one goes along with: of a helper its app's, of an extension on the screen
@@ -114,17 +114,17 @@ struct Course {
 
     // MARK: A launch off screen
 
-    mutating func connect(_ scene: SceneID, then events: [Step]) {
+    mutating func connect(_ scene: SceneID, then events: [MainThreadStep]) {
         connecting = scene
         launchEvents = events
     }
 
-    mutating func addLaunchEvent(_ step: Step) { launchEvents.append(step) }
+    mutating func addLaunchEvent(_ step: MainThreadStep) { launchEvents.append(step) }
 
     /// The scene has connected, or the system no longer connects it.
     ///
     /// - Returns: The events that waited for the scene.
-    mutating func endConnecting() -> [Step] {
+    mutating func endConnecting() -> [MainThreadStep] {
         connecting = nil
         defer { launchEvents.removeAll() }
         return launchEvents

@@ -2,7 +2,7 @@ import Quantities
 import Reclaim
 import Workload
 
-/// The limits of an app's processes: its own and, where it has none, the default of the device.
+/// The limits of a process: its own and, where it has none, the default of the device.
 struct AppLimits {
     let active: MemoryLimit?
     /// Nil: the active limit applies at all times.

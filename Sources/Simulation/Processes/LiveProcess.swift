@@ -248,7 +248,7 @@ final class LiveProcess {
     /// The app is to be told why it comes to the front. If the callback is a scene's, the opened scene is told.
     func deliver(_ reason: LaunchReason, to scene: SceneID?) {
         let isOfTheScene = profile.scenes.support && reason != .notification
-        for callback in reason.deliveries(in: profile.scenes.world) {
+        for callback in reason.deliveries(in: profile.scenes.lifeCycle) {
             course.deliver(Delivery(callback: callback, scene: isOfTheScene ? scene : nil))
         }
     }

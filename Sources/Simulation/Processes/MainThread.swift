@@ -4,7 +4,7 @@ import Quantities
 
 /// A process's main thread: the steps queued on it, and whether it is busy.
 struct MainThread {
-    private var steps: Deque<Step> = []
+    private var steps: Deque<MainThreadStep> = []
     /// Whether the thread is paying a cost, filling pages or waiting for memory.
     private(set) var isRunning = false
     /// The planner found nothing to do, its inputs have not changed since, and no steps are left. A change of the
@@ -24,23 +24,23 @@ struct MainThread {
 
     // MARK: Steps
 
-    mutating func append(_ step: Step) {
+    mutating func append(_ step: MainThreadStep) {
         hasArrived = false
         steps.append(step)
     }
 
-    mutating func append(_ more: [Step]) {
+    mutating func append(_ more: [MainThreadStep]) {
         hasArrived = false
         steps.append(contentsOf: more)
     }
 
     /// Puts these steps before all queued ones.
-    mutating func prepend(_ more: [Step]) {
+    mutating func prepend(_ more: [MainThreadStep]) {
         hasArrived = false
         steps.prepend(contentsOf: more)
     }
 
-    mutating func next() -> Step? {
+    mutating func next() -> MainThreadStep? {
         hasArrived = false
         return steps.popFirst()
     }

@@ -2,9 +2,9 @@ import Quantities
 import Reclaim
 import Workload
 
-/// An app's place in a group (a coalition): an app with its helpers and its extensions.
+/// A process's place in a group (a coalition): an app with its helpers and its extensions.
 struct Membership {
-    /// The group's number, from its app; nil: the app stands alone, as daemons do.
+    /// The group's number, from its app; nil: the process stands alone, as daemons do.
     var group: Int?
     var role = GroupRole.undefined
     /// Of an app: its helpers, in the order of the scenario.

@@ -30,12 +30,12 @@ struct Planner {
     }
 
     func queueProcess(_ event: ProcessEvent) {
-        let signals = event.signals(in: process.profile.scenes.world)
+        let signals = event.signals(in: process.profile.scenes.lifeCycle)
         queue(signals.map { .process($0, event) }, within: event.deadline)
         if event == .enterBackground && !process.profile.scenes.support { process.thread.append(.snapshot(nil)) }
     }
 
-    private func queue(_ steps: [Step], within deadline: Deadline?) {
+    private func queue(_ steps: [MainThreadStep], within deadline: Deadline?) {
         if let deadline { process.thread.append(.deadline(deadline)) }
         process.thread.append(steps)
         if let deadline { process.thread.append(.deadlineMet(deadline)) }
@@ -236,7 +236,7 @@ struct Planner {
 
     private func queueTermination(_ quit: QuitReason) {
         let event = ProcessEvent.terminate
-        let signals = event.signals(in: process.profile.scenes.world).filter { $0 != .change }
+        let signals = event.signals(in: process.profile.scenes.lifeCycle).filter { $0 != .change }
         queue(signals.map { .process($0, event) }, within: event.deadline)
         process.thread.append(.exit(quit.reason, quit.explanation))
     }

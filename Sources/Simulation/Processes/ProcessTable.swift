@@ -1,9 +1,9 @@
 import Quantities
 import Workload
 
-/// The apps of the run and their live processes.
+/// What can have processes in the run (apps, helpers, extensions, daemons), and the live processes.
 final class ProcessTable {
-    /// Indexed by app number.
+    /// Indexed by `AppID`.
     let apps: [AppRecord]
     /// Sorted by process number.
     private(set) var live: [LiveProcess] = []

@@ -5,7 +5,7 @@ import Quantities
 import Reclaim
 
 /// A question to the policy: why it is asked.
-struct Question {
+struct PolicyQuestion {
     var demand: ReclaimDemand
     var level: PressureLevel
     var threshold = ByteCount.zero
@@ -28,34 +28,34 @@ struct Demands {
     var measureConcernsDevice: Bool { watch.measureConcernsDevice }
 
     /// The present demand; nil: there is none.
-    func current() -> Question? { byAllocation() ?? byPressure() ?? byLimits() }
+    func current() -> PolicyQuestion? { byAllocation() ?? byPressure() ?? byLimits() }
 
-    private func byAllocation() -> Question? {
+    private func byAllocation() -> PolicyQuestion? {
         guard !waiters.isEmpty, let process = waiters.first, let shortage = waiters.shortage(of: process) else {
             return nil
         }
         // The compressor is making room.
         if let compressor = worker.compressor, compressor.isHelping { return nil }
-        return Question(
+        return PolicyQuestion(
             demand: .allocation(by: process.pid, wanted: shortage.wanted), level: max(level, .warning),
             threshold: shortage.wanted)
     }
 
     /// The memory that is missing until the monitor leaves its level. Nil if none is missing, even if the level still
     /// lasts a while.
-    func byPressure() -> Question? {
+    func byPressure() -> PolicyQuestion? {
         guard let demand = watch.demand() else { return nil }
-        return Question(
+        return PolicyQuestion(
             demand: .pressure(deficit: demand.deficit), level: demand.level, threshold: demand.threshold,
             reading: demand.reading)
     }
 
-    func byLimits() -> Question? {
+    func byLimits() -> PolicyQuestion? {
         // The exact count is needed only if all processes together exceed the limit.
         if let most = limits.backgroundProcesses, processes.live.count > most {
             let count = processes.live.count { $0.countsInBackground && !$0.record.isPart }
             if count > most {
-                return Question(demand: .backgroundProcesses(excess: count - most), level: level)
+                return PolicyQuestion(demand: .backgroundProcesses(excess: count - most), level: level)
             }
         }
         guard let most = limits.backgroundMemory else { return nil }
@@ -65,7 +65,7 @@ struct Demands {
             $0 + memory.books(of: $1.slot).footprint
         }
         guard held > most else { return nil }
-        return Question(demand: .backgroundMemory(excess: held - most), level: level, threshold: most)
+        return PolicyQuestion(demand: .backgroundMemory(excess: held - most), level: level, threshold: most)
     }
 }
 

@@ -107,10 +107,10 @@ final class Reclaimer {
     // MARK: Questions
 
     /// What to ask the policy now; nil: nothing.
-    func question() -> Question? {
+    func question() -> PolicyQuestion? {
         if let question = demands.current() { return question }
         guard needs.contains(.everySample) else { return nil }
-        guard isPolicyContent else { return Question(demand: .nothing, level: demands.level) }
+        guard isPolicyContent else { return PolicyQuestion(demand: .nothing, level: demands.level) }
         // A question would have brought the bands up to date.
         snapshots.followBands()
         if verifies { checkContent() }
@@ -119,7 +119,7 @@ final class Reclaimer {
 
     /// The demand that the limits make, even if there is also pressure. Nil if there is none, or if an action is
     /// under way.
-    func questionOfLimits() -> Question? { acting == nil ? demands.byLimits() : nil }
+    func questionOfLimits() -> PolicyQuestion? { acting == nil ? demands.byLimits() : nil }
 
     /// Whether available memory is above the threshold at which the policy says that it does not act.
     private var isPolicyContent: Bool {
@@ -130,17 +130,17 @@ final class Reclaimer {
 
     /// With `--verify`: checks that the policy is in fact content above its own threshold.
     private func checkContent() {
-        let decision = policy.decide(snapshot(Question(demand: .nothing, level: demands.level)))
+        let decision = policy.decide(snapshot(PolicyQuestion(demand: .nothing, level: demands.level)))
         guard case .content = decision.standstill, decision.ranking.isEmpty, decision.nextLook == nil else {
             return faults.fail("\(type(of: policy).name) was to be content, but answers \(decision)")
         }
     }
 
-    private func snapshot(_ question: Question) -> SystemSnapshot { snapshots.snapshot(question, history) }
+    private func snapshot(_ question: PolicyQuestion) -> SystemSnapshot { snapshots.snapshot(question, history) }
 
     // MARK: Decisions
 
-    func decide(_ question: Question) -> ReclaimAnswer {
+    func decide(_ question: PolicyQuestion) -> ReclaimAnswer {
         let snapshot = snapshot(question)
         if now < nextLook && isPutOff(snapshot) { return .nothing }
         let decision = policy.decide(snapshot)
@@ -222,8 +222,8 @@ final class Reclaimer {
         return order(decision, chosen, snapshot)
     }
 
-    /// Ends the suspended app that has been idle longest, before a running app is warned. Nil if there is no such
-    /// app, if an action is under way, or if no memory is missing any more although the level holds.
+    /// Ends the suspended process that has been idle longest, before a running one is warned. Nil if there is no such
+    /// process, if an action is under way, or if no memory is missing any more although the level holds.
     func endSuspended() -> ReclaimAnswer? {
         guard demands.level > .normal, demands.measureConcernsDevice else { return nil }
         guard acting == nil, let question = demands.byPressure() else { return .nothing }

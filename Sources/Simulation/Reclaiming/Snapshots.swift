@@ -27,7 +27,7 @@ final class Snapshots {
     private let monitor: MonitorSettings
     private let worker: MemoryWorker
     /// For a policy that knows the future.
-    private let foresight: Foresight?
+    private let foresight: KnownFuture?
     private let memory: any DeviceMemory
     private let processes: ProcessTable
     private let changes: ChangedProcesses
@@ -37,7 +37,7 @@ final class Snapshots {
     private let verifies: Bool
 
     init(
-        of device: DeviceSize, _ monitor: MonitorSettings, seed: UInt64, foresight: Foresight?, worker: MemoryWorker,
+        of device: DeviceSize, _ monitor: MonitorSettings, seed: UInt64, foresight: KnownFuture?, worker: MemoryWorker,
         memory: any DeviceMemory, processes: ProcessTable, changes: ChangedProcesses, agenda: Agenda,
         faults: RunFaults, verifies: Bool
     ) {
@@ -56,7 +56,7 @@ final class Snapshots {
 
     // MARK: The device
 
-    func snapshot(_ question: Question, _ history: ReclaimHistory) -> SystemSnapshot {
+    func snapshot(_ question: PolicyQuestion, _ history: ReclaimHistory) -> SystemSnapshot {
         let books = memory.books
         var snapshot = SystemSnapshot(
             now: agenda.now, demand: question.demand, level: question.level, ceiling: books.ceiling,

@@ -13,7 +13,7 @@ struct DutyRows {
         guard isOn else { return }
         let profile = process.profile
         let context = DutyContext(
-            world: profile.scenes.world, reason: process.launch.reason, isFirstLaunch: process.launch.isFirst,
+            lifeCycle: profile.scenes.lifeCycle, reason: process.launch.reason, isFirstLaunch: process.launch.isFirst,
             takesPushes: profile.backgroundModes.contains(.remoteNotification),
             wasRefreshed: profile.backgroundModes.contains(.fetch) ? process.wasRefreshed : nil)
         for duty in callback.duties(context) {

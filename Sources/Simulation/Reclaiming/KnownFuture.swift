@@ -57,7 +57,7 @@ extension UserAction {
 
 /// The future, for a policy that may know it: every launch of the scenario, each app's expected footprint, and the
 /// limits.
-struct Foresight {
+struct KnownFuture {
     /// For each app, the instants at which it is wanted, rising.
     private let wanted: [[Instant]]
     private let visits: Visits

@@ -2,7 +2,7 @@ import Lifecycle
 import Quantities
 
 /// One thing that the main thread does. Steps run one after the other.
-enum Step {
+enum MainThreadStep {
     /// The process is created and its code is loaded.
     case spawn
     case process(Signal, ProcessEvent)
