@@ -25,7 +25,8 @@ struct StoredPlace: Equatable {
 ///
 /// What a process has written into a page does not matter to it, and would compress too well. So the page is written
 /// anew, from the seed, before it is compressed: with what `Compressibility` drew for it. It comes back with these
-/// contents. A sum over the page shows whether they are the same. The contents of one repeated word are kept in the table.
+/// contents. A sum over the page shows whether they are the same. The contents of one repeated word are kept in the
+/// table.
 ///
 /// Limits: one thread. The table takes 16 bytes for each address whose page was ever compressed.
 final class PageContents {
