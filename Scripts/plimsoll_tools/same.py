@@ -1,11 +1,13 @@
 """Whether two builds of plimsoll give the same tables: over the shipped scenarios, and over worlds drawn at random.
 
-    Scripts/same BUILD-A BUILD-B [--worlds 1..300] [--scenarios] [--backend accounting] [--jobs N] [--besides COLUMN]...
+    Scripts/same BUILD-A BUILD-B [--worlds 1..300] [--scenarios] [--policies all] [--backend accounting] [--jobs N]
+        [--besides COLUMN]...
 
 A build is a plimsoll program, or a revision of this repository, which is built into .build/same. Without --worlds and
---scenarios both are compared: worlds 1..300, and every scenario under three policies and two seeds. Of each run that
-differs it says which table differs first in virtual time, in which row and column, with both values and what both
-rows are about; then from when on the other tables differ. Worlds are those of this checkout (Scripts/soak).
+--scenarios both are compared: worlds 1..300, and every scenario under three policies (--policies all: every policy of
+the first build) and two seeds. Of each run that differs it says which table differs first in virtual time, in which
+row and column, with both values and what both rows are about; then from when on the other tables differ. Worlds are
+those of this checkout (Scripts/soak).
 
 Exit status: 0 all the same, 1 some differ, 64 usage, 66 a program is missing, 70 a build fails, 74 standard output
 cannot be written.
@@ -16,6 +18,7 @@ from __future__ import annotations
 import argparse
 import concurrent.futures
 import csv
+import json
 import os
 import re
 import shutil
@@ -33,7 +36,7 @@ TABLES = ("samples", "apps", "events", "launches", "decisions", "summary", "app_
           "limits", "terminations")
 #: Earlier builds do not write these; they are compared if both builds do.
 LATER = ("app_summary", "exits", "cores", "pages", "limits", "terminations")
-#: Beside a scenario's own.
+#: Beside a scenario's own, unless all are asked for.
 POLICIES = ("jetsam", "lmkd")
 OTHER_SEED = 4711
 
@@ -109,12 +112,18 @@ def program(build: str) -> Path:
 # --- What is run ------------------------------------------------------------------------------------------------------
 
 
-def scenario_cases(backend: str) -> Iterator[Case]:
-    """Every shipped scenario, under its own policy and two others, with its own seed and another."""
+def policies_of(build: Path) -> list[str]:
+    """Every policy that the build has; one of today must run in both."""
+    listed = json.loads(call(build, "list", "policies", "--format", "json"))
+    return [policy["policy"] for policy in listed["policies"]]
+
+
+def scenario_cases(backend: str, policies: Sequence[str]) -> Iterator[Case]:
+    """Every shipped scenario, under its own policy and these, with its own seed and another."""
     files = [path for folder in (".", "training", "held-out")
              for path in sorted((ROOT / "Scenarios" / folder).glob("*.yaml"))]
     for path in files:
-        for policy in (None, *POLICIES):
+        for policy in (None, *policies):
             for seed in (None, OTHER_SEED):
                 words: list[str | Path] = ["run", path, "--set", "expect=[]", "--backend", backend]
                 words += ["--policy", policy] if policy else []
@@ -231,6 +240,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("b", metavar="BUILD-B")
     parser.add_argument("--worlds", metavar="A..B", help="worlds of these seeds")
     parser.add_argument("--scenarios", action="store_true", help="the shipped scenarios")
+    parser.add_argument("--policies", choices=["three", "all"], default="three",
+                        help="under which policies the scenarios run")
     parser.add_argument("--backend", choices=["accounting", "jemalloc"], default="accounting")
     parser.add_argument("--besides", action="append", default=[], metavar="COLUMN", help="it may differ; TABLE.COLUMN: in that table alone")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many runs at the same time")
@@ -256,7 +267,8 @@ def main() -> int:
         builds = [program(options.a), program(options.b)]
         with tempfile.TemporaryDirectory(prefix="plimsoll-same.") as folder, \
                 concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            cases = [*scenario_cases(options.backend)] if options.scenarios else []
+            policies = policies_of(builds[0]) if options.policies == "all" else POLICIES
+            cases = [*scenario_cases(options.backend, policies)] if options.scenarios else []
             if options.worlds:
                 cases += world_cases(options.worlds, options.backend, folder)
             work = [pool.submit(compare, case, builds, options.besides, folder) for case in enumerate(cases)]
