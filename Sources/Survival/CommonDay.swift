@@ -1,4 +1,5 @@
 import Quantities
+import Scenario
 
 /// A named day of a user, for a question without a scenario: which apps the phone has, and what the user does.
 ///
@@ -23,20 +24,23 @@ public enum CommonDay: String, CaseIterable, Sendable {
     /// The length of the day.
     public var duration: TimeSpan { self == .everyday ? .hours(24) : .hours(1) }
 
-    private var user: [String] {
-        let events = [
-            "  - { every: 7min, from: 3min, push: chat }",
-            "  - { every: 15min, from: 10min, background_refresh: mail }",
-        ]
-        return switch self {
-        case .commuter:
-            ["  - { at: 30s, launch: \"APP\" }", "  - { from: 2min, to: 1h, model: commuter }"] + events
-        case .gaming:
-            ["  - { at: 30s, launch: \"APP\" }", "  - { from: 2min, to: 1h, model: commuter }"]
-                + [8, 22, 36, 50].map { "  - { at: \($0)min, launch: game }" } + events
-        case .everyday:
-            ["  - { from: 0s, to: 24h, model: everyday }", "  - { at: 8h, launch: \"APP\" }"] + events
+    /// What the user and the system do.
+    private func events(_ app: String) -> [Tree] {
+        func event(_ entries: (String, String)...) -> Tree {
+            .record(entries.map { ($0, $0 == "launch" ? .string($1) : .plain($1)) })
         }
+        let own = event(("at", self == .everyday ? "8h" : "30s"), ("launch", app))
+        let modelled =
+            self == .everyday
+            ? event(("from", "0s"), ("to", "24h"), ("model", "everyday"))
+            : event(("from", "2min"), ("to", "1h"), ("model", "commuter"))
+        let games = self == .gaming ? [8, 22, 36, 50] : []
+        return (self == .everyday ? [modelled, own] : [own, modelled])
+            + games.map { event(("at", "\($0)min"), ("launch", "game")) }
+            + [
+                event(("every", "7min"), ("from", "3min"), ("push", "chat")),
+                event(("every", "15min"), ("from", "10min"), ("background_refresh", "mail")),
+            ]
     }
 
     /// The other apps, the most popular first: name and archetype.
@@ -59,17 +63,23 @@ public enum CommonDay: String, CaseIterable, Sendable {
     /// - Parameters:
     ///   - app: The app's name. It must not be the name of one of the fleet.
     ///   - archetype: The kind of app.
-    ///   - device: The value of the key `device`; a device by name also gives the policy and the monitor.
+    ///   - device: A device by name; it also gives the policy and the monitor.
     public func scenario(app: String, like archetype: String, device: String) -> String {
-        var apps = CommonDay.fleet.map { "  - { name: \($0.name), like: \($0.archetype), memory: MEMORY }" }
-        apps.insert("  - { name: \"\(app)\", like: \(archetype), memory: MEMORY }", at: CommonDay.place)
-        let lines =
-            [
-                "# \(rawValue): \(meaning).", "plimsoll: 1", "name: \(rawValue)", "duration: \(duration)",
-                "backend: accounting", "device: \(device)", "apps:",
-            ] + apps + ["user:"] + user
-        return lines.map { line in
-            line.replacing("MEMORY", with: "{ objects: { constant: 64KiB } }").replacing("\"APP\"", with: "\"\(app)\"")
-        }.joined(separator: "\n") + "\n"
+        let objects = Tree.record([("objects", .record([("constant", .plain("64KiB"))]))])
+        var apps = CommonDay.fleet
+        apps.insert((app, archetype), at: CommonDay.place)
+        let document = Tree.record([
+            ("plimsoll", .plain("1")), ("name", .plain(rawValue)), ("duration", .plain("\(duration)")),
+            ("backend", .plain("accounting")), ("device", .record([("like", .plain(device))])),
+            (
+                "apps",
+                .list(
+                    apps.map {
+                        .record([("name", .string($0.name)), ("like", .plain($0.archetype)), ("memory", objects)])
+                    })
+            ),
+            ("user", .list(events(app))),
+        ])
+        return "# \(rawValue): \(meaning).\n" + document.denseYAML
     }
 }

@@ -339,7 +339,7 @@ struct StudyTests {
     func days() throws {
         for day in CommonDay.allCases {
             for archetype in Archetype.all {
-                let text = day.scenario(app: "mine", like: archetype.name, device: "{ like: iphone-13 }")
+                let text = day.scenario(app: "mine", like: archetype.name, device: "iphone-13")
                 let plan = try Self.plan(text)
                 #expect(plan.apps.count == CommonDay.fleet.count + 1 && plan.apps[CommonDay.place].name == "mine")
                 #expect(plan.apps[CommonDay.place].like == archetype.name && plan.duration == day.duration)

@@ -7,21 +7,23 @@ import Scenario
 struct WorldDevice: Sendable {
     /// The preset of the report's product; nil if there is none.
     let preset: DevicePreset?
-    private(set) var ceiling: ByteCount
-    private(set) var reserved: ByteCount
+    let ceiling: ByteCount
+    let reserved: ByteCount
     /// What the compressor may hold, if that is more than the RAM.
-    private(set) var input: Ratio?
+    let input: Ratio?
     /// The share of RAM below which the compressor works: in the report it rests.
-    private(set) var keepFree: Ratio?
-    /// The lines of the scenario.
-    private(set) var lines: [String]
+    let keepFree: Ratio?
+    /// Comments on the figures, and, for a report that says nothing of a compressor, the device itself.
+    private let remarks: [String]
+    private let page: ByteCount?
 
     /// The device of a report that says nothing about a compressor.
     init(_ report: JetsamReport, apps: [ByteCount]) {
         let device = JetsamDevice(report, apps: apps, stands: true)
         preset = WorldDevice.preset(of: report)
         (ceiling, reserved) = (device.ceiling, device.reserved)
-        lines = device.lines(report, raised: "processes", preset: preset)
+        (input, keepFree, page) = (nil, nil, nil)
+        remarks = device.lines(report, raised: "processes", preset: preset)
     }
 
     private static func preset(of report: JetsamReport) -> DevicePreset? {
@@ -37,43 +39,49 @@ struct WorldDevice: Sendable {
     /// counts as available. So free memory in the scenario is what is available in the report. Where a footprint
     /// contains wired memory, less is reserved.
     init(_ report: JetsamReport, _ shares: CompressedShares, resident: ByteCount, compressed: ByteCount) {
-        let page = JetsamEventImport.page
+        let unit = JetsamEventImport.page
         func bytes(_ pages: Int) -> ByteCount { ByteCount(pages * report.pageSize) }
         preset = WorldDevice.preset(of: report)
         let pool = compressed * Compressibility.typical.kept * WorldDevice.segments
         let left = bytes(report.pages.all) - bytes(report.pages.available) - pool - resident
-        let raised = max(.zero, .zero - left).roundedUp(toMultipleOf: page)
-        ceiling = bytes(report.pages.all).roundedUp(toMultipleOf: page) + raised
-        reserved = ByteCount(max(.zero, left).bytes / page * page)
+        let raised = max(.zero, .zero - left).roundedUp(toMultipleOf: unit)
+        ceiling = bytes(report.pages.all).roundedUp(toMultipleOf: unit) + raised
+        reserved = ByteCount(max(.zero, left).bytes / unit * unit)
         // Pages of one repeated word do not count.
         let held = (compressed - compressed * Compressibility.typical.repeated).share(of: ceiling)
         let isFull = report.processes.contains { $0.reason == KillCause.compressorSpaceShortage.rawValue }
-        if isFull {
-            if held > .percent(99) { input = Ratio.percent(held.partsPerMillion / 10_000 + 1) }
-        } else if held > .percent(90) {
-            input = Ratio.percent(held.partsPerMillion / 9_000 + 1)
-        }
+        let most = Ratio.percent(isFull ? 99 : 90)
+        input = held > most ? Ratio.percent(held.partsPerMillion / (isFull ? 10_000 : 9_000) + 1) : nil
         let share = bytes(report.pages.available).share(of: ceiling).partsPerMillion / 10_000
         keepFree = min(CompressorSettings().keepFree, .percent(max(1, share - 1)))
-        lines = []
-        lines = remarks(report, shares, raised: raised) + settings(report)
+        page = preset == nil && report.pageSize == 16_384 ? .kibibytes(16) : nil
+        remarks = WorldDevice.remarks(
+            report, shares, raised: raised, mayHoldMore: input != nil, preset: preset)
+    }
+
+    /// The lines of the scenario.
+    ///
+    /// - Parameter most: The compressor rests above this share of RAM, if it would work earlier otherwise.
+    func lines(keepingFree most: Ratio = .one) -> [String] {
+        guard let keepFree else { return remarks }
+        func entry(_ key: String, _ value: (some CustomStringConvertible)?) -> (String, Tree)? {
+            value.map { (key, .plain("\($0)")) }
+        }
+        let compressor = [entry("keep_free", min(keepFree, most)), entry("input", input)]
+        let device =
+            [
+                entry("like", preset?.name), entry("ceiling", ceiling), entry("reserved", reserved),
+                entry("page", page), ("compressor", Tree.record(compressor.compactMap(\.self))),
+            ]
+        return remarks + ["device: " + Tree.record(device.compactMap(\.self)).line]
     }
 
     /// Segments are never quite full: 2 % more than their contents, as measured in runs.
     private static let segments = Ratio.percent(102)
 
-    private func settings(_ report: JetsamReport) -> [String] {
-        var keys: [String] = []
-        if let preset { keys.append("like: \(preset.name)") }
-        keys += ["ceiling: \(ceiling)", "reserved: \(reserved)"]
-        if preset == nil, report.pageSize == 16_384 { keys.append("page: 16KiB") }
-        var facts = keepFree.map { ["keep_free: \($0)"] } ?? []
-        if let input { facts.append("input: \(input)") }
-        keys.append("compressor: { \(facts.joined(separator: ", ")) }")
-        return ["device: { \(keys.joined(separator: ", ")) }"]
-    }
-
-    private func remarks(_ report: JetsamReport, _ shares: CompressedShares, raised: ByteCount) -> [String] {
+    private static func remarks(
+        _ report: JetsamReport, _ shares: CompressedShares, raised: ByteCount, mayHoldMore: Bool, preset: DevicePreset?
+    ) -> [String] {
         let pages = report.pages
         func readable(_ pages: Int) -> String { ByteCount(pages * report.pageSize).readable }
         var lines = [
@@ -87,7 +95,7 @@ struct WorldDevice: Sendable {
             "# here does not come from the report: 2.7 : 1, the median of nine reports. The report's state lasted, so",
             "# the compressor rests until less is available.",
         ]
-        if input != nil {
+        if mayHoldMore {
             lines.append("# The report's compressor holds so much, so it may hold more than the RAM: an assumption.")
         }
         switch shares.origin {

@@ -35,10 +35,7 @@ struct WorldScenario {
 
     /// In a replay the compressor works only in need, so that jetsam acts at its marks.
     private var device: [String] {
-        guard replay != nil, let keepFree = world.device.keepFree else { return world.device.lines }
-        return world.device.lines.map {
-            $0.replacing("keep_free: \(keepFree)", with: "keep_free: \(min(keepFree, ReplayAssumptions.keepFree))")
-        }
+        world.device.lines(keepingFree: replay == nil ? .one : ReplayAssumptions.keepFree)
     }
 
     /// The release of jetsam that the report's system has, as far as it is known.

@@ -5,6 +5,13 @@ extension Tree {
     /// The tree as YAML in few lines: everything that fits on one line stays on it.
     package var denseYAML: String { written(isDense: true) }
 
+    /// The tree on one line, however long.
+    package var line: String {
+        var writer = TreeWriter(isDense: true)
+        writer.inline(self)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
     private func written(isDense: Bool) -> String {
         var writer = TreeWriter(isDense: isDense)
         writer.write(self, indent: 0)
@@ -78,7 +85,7 @@ private struct TreeWriter {
             || String(decoding: bytes[start...], as: UTF8.self).count + indent <= TreeWriter.width
     }
 
-    private mutating func inline(_ tree: Tree) {
+    mutating func inline(_ tree: Tree) {
         switch tree.content {
         case .scalar(let text, let isQuoted): scalar(text, isQuoted: isQuoted)
         case .sequence(let elements):
