@@ -132,6 +132,62 @@ struct RepeatedRowTests {
     private static let schema = TableSchema(
         "t", "", [Column("time_s", .number, ""), Column("app", .string, ""), Column("objects", .integer, "")])
 
+    private struct Reading {
+        var at: Instant
+        var app: String
+        var size: ByteCount
+        var share: Ratio
+        var isFull: Bool
+
+        private static let (app, size) = (
+            RowColumn<Reading>.text("app", "") { $0.app }, RowColumn<Reading>.bytes("size_bytes", "") { $0.size }
+        )
+        private static let at = RowColumn<Reading>.seconds("time_s", "") { $0.at }
+        static let headed = RowTable<Reading>("t", "", stamp: at, head: [app], [size])
+        static let tailed = RowTable<Reading>(
+            "t", "", [at, size],
+            tail: [.share("share", "") { $0.share }, .flag("full", "") { $0.isFull }])
+    }
+
+    @Test("rows whose head or tail is copied are those written anew", arguments: 1...30 as ClosedRange<UInt64>)
+    func groups(seed: UInt64) {
+        var random = SeededGenerator(seed: seed, stream: "rows")
+        let (kept, anew) = (MemorySink(), MemorySink())
+        let table = seed % 3 == 0 ? Reading.headed : Reading.tailed
+        let (writer, plain) = (TableWriter(table.schema, to: kept), TableWriter(table.schema, to: anew))
+        let memo = RowMemo()
+        var last: Reading?
+        for round in 0..<500 {
+            var row = last ?? Reading(at: .zero, app: "maps", size: .zero, share: .zero, isFull: false)
+            row.at = Instant(microseconds: Int64(round) * 100_000)
+            if random.chance(.percent(10)) { row.app = "app \(random.number(in: 0...3))" }
+            if random.chance(.percent(50)) { row.size = ByteCount(random.number(in: 0...1 << 40)) }
+            if random.chance(.percent(20)) { row.share = .percent(Int64(random.number(in: 0...100))) }
+            if random.chance(.percent(5)) { row.isFull.toggle() }
+            table.write(row, to: plain)
+            switch seed % 3 {
+            case 0:
+                writer.seconds(row.at)
+                if row.app == last?.app {
+                    writer.repeatHead(of: memo)
+                } else {
+                    table.writeHead(row, to: writer, memo)
+                }
+                let number: InlineArray<1, Int> = [row.size.bytes]
+                writer.integers(number.span)
+                writer.endRow(keeping: memo)
+            case 1: table.writeComparing(row, to: writer, memo)
+            default:
+                let tailIsSame = row.share == last?.share && row.isFull == last?.isFull
+                table.write(row, to: writer, memo, tailIsSame: tailIsSame)
+            }
+            last = row
+        }
+        writer.flush()
+        plain.flush()
+        #expect(kept.text == anew.text, "seed \(seed)")
+    }
+
     @Test("a kept row is written again with another instant, as it would be written anew")
     func repeated() {
         let (kept, anew) = (MemorySink(), MemorySink())
@@ -155,7 +211,7 @@ struct RepeatedRowTests {
         #expect(kept.bytes.count > 1 << 18)
     }
 
-    @Test("numbers of every length are written as they are, one by one and in a run")
+    @Test("numbers of every length are written as they are")
     func numbers() {
         let sink = MemorySink()
         let columns = ["a", "b", "c"].map { Column($0, .integer, "") }
@@ -167,9 +223,7 @@ struct RepeatedRowTests {
             power *= 10
         }
         for number in expected {
-            writer.integer(number)
-            let pair: InlineArray<2, Int> = [number, -1 - number]
-            writer.integers(pair.span)
+            for cell in [number, number, -1 - number] { writer.integer(cell) }
             writer.endRow()
         }
         writer.flush()

@@ -42,7 +42,7 @@ final class RunRecorder {
     let decisions: TableWriter
     let cores: TableWriter
     let pages: TableWriter
-    let lastPages = PageRowMemo()
+    let lastPages = RowMemo()
     let limits: TableWriter
     /// The tables that are written when the run is over, each with what writes its rows.
     private let final: [(table: TableWriter, rows: @Sendable (TableWriter, RunTally) -> Void)]

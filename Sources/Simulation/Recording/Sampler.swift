@@ -222,13 +222,12 @@ final class Sampler {
             level: level, processes: processes.live.count, counts: counts, some: stalls.some, full: stalls.full)
         let before = self.books
         let isSteady = device == self.device
-        if isSteady && books == before {
-            return recorder.repeatSample(at: agenda.now, books, device, as: deviceRow)
-        }
+        let row = DeviceRow(at: agenda.now, books: books, device: device)
+        if isSteady && books == before { return recorder.repeatSample(row, as: deviceRow) }
         self.books = books
         if !isSteady { self.device = device }
         let isTailSteady = isSteady && books.reserved == before?.reserved && books.peakResident == before?.peakResident
-        recorder.sample(at: agenda.now, books, device, isSteady: isTailSteady, as: deviceRow)
+        recorder.sample(row, isSteady: isTailSteady, as: deviceRow)
     }
 
     // MARK: Claims

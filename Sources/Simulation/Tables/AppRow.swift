@@ -13,12 +13,15 @@ struct AppRow {
     static let table = RowTable<AppRow>(
         "apps", "One row per process and sample, in the order of process numbers", key: ["time_s", "pid"],
         references: [ForeignKey(["time_s"], in: "samples")],
-        [
-            .seconds("time_s", "Virtual time since the start of the run") { $0.at },
+        stamp: .seconds("time_s", "Virtual time since the start of the run") { $0.at },
+        // These stay the same while only the process's memory changes.
+        head: [
             .text("app", "The app's name") { $0.app },
             .integer("pid", "The process number; never used twice in a run") { $0.pid.number },
             .choice("state", "The process's state in UIKit's words") { $0.facts.phase },
             .integer("band", "jetsam's priority band, scale of iOS 16 and later") { $0.facts.band.number },
+        ],
+        [
             .bytes("footprint_bytes", "Pages that the process's arena holds: active plus dirty") {
                 $0.facts.books.footprint
             },
@@ -35,11 +38,9 @@ struct AppRow {
         ])
 }
 
-// There is a row for every process at every sample. So an unchanged row is copied as bytes, and a row of which only
-// the memory has changed copies its head. With `--verify`, and in a debug build, each row is checked against its
-// declaration.
 extension RunRecorder {
-    /// Writes the row of a process as it was last sampled.
+    /// Writes the row of a process as it was last sampled. There is one for every process at every sample, so an
+    /// unchanged row is copied as bytes.
     ///
     /// - Parameter keepsRows: Whether an unchanged row may be repeated.
     func app(_ row: SampledRow, at now: Instant, keepsRows: Bool) {
@@ -61,16 +62,15 @@ extension RunRecorder {
         apps.check(whole, of: AppRow.table, from: start)
     }
 
+    /// The most frequent rows of a run. Their numbers are written in one go: column by column, `evening-commute` took
+    /// 3 % more instructions.
     private func write(_ facts: SampledProcess, _ row: SampledRow, at now: Instant, keepsRows: Bool) {
         apps.seconds(now)
         if row.keepsHead(facts) {
             apps.repeatHead(of: row.memo)
         } else {
-            apps.text(row.name)
-            apps.integer(row.pid.number)
-            apps.text(facts.phase.rawValue)
-            apps.integer(facts.band.number)
-            apps.endHead(of: row.memo)
+            let whole = AppRow(at: now, app: row.name, pid: row.pid, facts: facts)
+            AppRow.table.writeHead(whole, to: apps, row.memo)
         }
         let (books, cache) = (facts.books, facts.cache)
         let cells: InlineArray<8, Int> = [

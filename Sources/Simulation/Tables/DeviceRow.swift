@@ -26,6 +26,9 @@ struct DeviceRow {
                 "jemalloc's bookkeeping for the processes' arenas, outside the ceiling; as of the last audit"
             ) { $0.books.metadata },
             .bytes("available_bytes", "The ceiling minus resident_bytes") { $0.books.available },
+        ],
+        // These stay the same while only memory moves and sets no new peak.
+        tail: [
             .choice("pressure_level", "The monitor's level") { $0.device.level },
             .integer("processes", "Live processes") { $0.device.processes },
             .integer("scenes_connected", "Scenes that are not unattached") { $0.device.counts.connectedScenes },
@@ -56,60 +59,19 @@ struct DeviceRow {
     }
 }
 
-// There is a row at every sample. So unchanged cells are copied, and the others are written as runs of numbers. With
-// `--verify`, and in a debug build, each row is checked against its declaration.
 extension RunRecorder {
     /// - Parameter isSteady: Whether the cells from the level on equal those of the last row.
-    func sample(at now: Instant, _ books: DeviceBooks, _ device: SampledDevice, isSteady: Bool, as memo: RowMemo) {
+    func sample(_ row: DeviceRow, isSteady: Bool, as memo: RowMemo) {
         guard samples.isRead else { return samples.skipRow() }
         let start = checksRows ? samples.position : 0
-        samples.seconds(now)
-        let cells: InlineArray<6, Int> = [
-            books.ceiling.bytes, books.resident.bytes, books.active.bytes, books.dirty.bytes, books.metadata.bytes,
-            books.available.bytes,
-        ]
-        samples.integers(cells.span)
-        if isSteady {
-            samples.repeatTail(of: memo)
-        } else {
-            samples.beginTail(of: memo)
-            writeTail(device, books)
-        }
-        samples.endRow(keeping: memo)
-        if checksRows { check(at: now, books, device, from: start) }
+        DeviceRow.table.write(row, to: samples, memo, tailIsSame: isSteady)
+        if checksRows { samples.check(row, of: DeviceRow.table, from: start) }
     }
 
     /// Writes a row in which only the time has changed.
-    func repeatSample(at now: Instant, _ books: DeviceBooks, _ device: SampledDevice, as memo: RowMemo) {
+    func repeatSample(_ row: DeviceRow, as memo: RowMemo) {
         let start = checksRows ? samples.position : 0
-        samples.repeatRow(memo, at: now)
-        if checksRows { check(at: now, books, device, from: start) }
-    }
-
-    /// A separate function, so that it is not inlined: samples rarely need it.
-    @inline(never)
-    private func check(at now: Instant, _ books: DeviceBooks, _ device: SampledDevice, from start: Int) {
-        let row = DeviceRow(at: now, books: books, device: device)
-        samples.check(row, of: DeviceRow.table, from: start)
-    }
-
-    /// Writes the cells from the level on: they stay the same while only memory moves and sets no new peak.
-    private func writeTail(_ device: SampledDevice, _ books: DeviceBooks) {
-        samples.text(device.level.rawValue)
-        samples.integer(device.processes)
-        samples.integer(device.counts.connectedScenes)
-        samples.integer(device.counts.foreground)
-        samples.integer(device.counts.background)
-        samples.integer(device.counts.suspended)
-        samples.bytes(books.reserved)
-        samples.bytes(books.peakResident)
-        write(device.some)
-        write(device.full)
-    }
-
-    private func write(_ averages: StallAverages) {
-        samples.ratio(averages.avg10)
-        samples.ratio(averages.avg60)
-        samples.ratio(averages.avg300)
+        samples.repeatRow(memo, at: row.at)
+        if checksRows { samples.check(row, of: DeviceRow.table, from: start) }
     }
 }

@@ -37,6 +37,8 @@ struct PageRow {
                 $0.books.pool
             },
             .bytes("free_bytes", "Memory that is free") { $0.device.available },
+        ],
+        tail: [
             .integer("segments", "The segments of the pool, of 256 KiB each") { $0.books.segments },
             .integer("sparse_segments", "The full segments that are at most half full") { $0.books.sparseSegments },
             .bytes("newly_compressed_bytes", "Pages compressed since the last sample") {
@@ -89,108 +91,13 @@ struct PageRow {
     ]
 }
 
-/// The last row of `pages.csv`, whose cells may come again.
-final class PageRowMemo {
-    fileprivate let bytes = RowMemo()
-    fileprivate var tail: PageRow.Tail?
-}
-
-// There is a row at every sample. Usually only the pages of processes and the free memory have changed, and the other
-// cells are copied. With `--verify`, and in a debug build, each row is checked against its declaration.
-extension PageRow {
-    /// The cells from the segments on.
-    fileprivate struct Tail: Equatable {
-        let segments: Int
-        let sparseSegments: Int
-        let moved: Moved
-        let compressing: TimeSpan
-        let decompressing: TimeSpan
-        let isFull: Bool
-        let isThrashing: Bool
-        let fileBacked: ByteCount
-        let purgeable: ByteCount
-        let files: Files
-        let thrashing: Ratio
-    }
-
-    /// Between two samples.
-    fileprivate struct Moved: Equatable {
-        let compressed: ByteCount
-        let refaulted: ByteCount
-        let resumed: ByteCount
-        let compacted: ByteCount
-    }
-
-    /// Between two samples.
-    fileprivate struct Files: Equatable {
-        let read: ByteCount
-        let refaulted: ByteCount
-        let dropped: ByteCount
-        let purged: ByteCount
-    }
-
-    fileprivate var tail: Tail {
-        let (books, past) = (books, past)
-        return Tail(
-            segments: books.segments, sparseSegments: books.sparseSegments,
-            moved: Moved(
-                compressed: books.compressedInAll - past.compressedInAll,
-                refaulted: books.broughtBack - past.broughtBack, resumed: activity.atResumes,
-                compacted: books.compacted - past.compacted),
-            compressing: activity.compressing, decompressing: activity.decompressing, isFull: books.isFull,
-            isThrashing: activity.isThrashing, fileBacked: supply.fileBacked, purgeable: supply.purgeable,
-            files: Files(
-                read: supply.read - before.read, refaulted: supply.refaulted - before.refaulted,
-                dropped: supply.dropped - before.dropped, purged: supply.discarded - before.discarded),
-            thrashing: supply.thrashing)
-    }
-
-    /// The cells between the time and the tail.
-    fileprivate var head: InlineArray<6, Int> {
-        let books = books
-        return [
-            resident.bytes, books.compressed.bytes, books.repeated.bytes, books.stored.bytes, books.pool.bytes,
-            device.available.bytes,
-        ]
-    }
-}
-
 extension RunRecorder {
+    /// There is a row at every sample. Usually only the pages of processes and the free memory have changed.
     func samplePages(_ row: PageRow) {
-        let memo = lastPages
         guard pages.isRead else { return pages.skipRow() }
         let start = checksRows ? pages.position : 0
-        pages.seconds(row.at)
-        let head = row.head
-        pages.integers(head.span)
-        let tail = row.tail
-        if tail == memo.tail {
-            pages.repeatTail(of: memo.bytes)
-        } else {
-            pages.beginTail(of: memo.bytes)
-            write(tail)
-            memo.tail = tail
-        }
-        pages.endRow(keeping: memo.bytes)
+        PageRow.table.writeComparing(row, to: pages, lastPages)
         if checksRows { pages.check(row, of: PageRow.table, from: start) }
-    }
-
-    private func write(_ tail: PageRow.Tail) {
-        let amounts: InlineArray<6, Int> = [
-            tail.segments, tail.sparseSegments, tail.moved.compressed.bytes, tail.moved.refaulted.bytes,
-            tail.moved.resumed.bytes, tail.moved.compacted.bytes,
-        ]
-        pages.integers(amounts.span)
-        pages.milliseconds(tail.compressing)
-        pages.milliseconds(tail.decompressing)
-        pages.boolean(tail.isFull)
-        pages.boolean(tail.isThrashing)
-        let files: InlineArray<6, Int> = [
-            tail.fileBacked.bytes, tail.purgeable.bytes, tail.files.read.bytes, tail.files.refaulted.bytes,
-            tail.files.dropped.bytes, tail.files.purged.bytes,
-        ]
-        pages.integers(files.span)
-        pages.ratio(tail.thrashing)
     }
 }
 
