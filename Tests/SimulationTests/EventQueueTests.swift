@@ -10,16 +10,16 @@ struct EventQueueTests {
     private func event(_ kind: Int, _ number: Int) -> SimulationEvent {
         let reference = ProcessReference(slot: number, pid: ProcessID(number))
         return switch kind {
-        case 0: .tick(reference, serial: number)
-        case 1: .decay(reference)
+        case 0: .due(reference, .tick(serial: number))
+        case 1: .due(reference, .decay)
         case 2: .userEvent(index: number)
-        default: .assertionEnds(reference, id: number)
+        default: .due(reference, .assertionEnds(id: number))
         }
     }
 
     private func number(of event: SimulationEvent) -> Int? {
         switch event {
-        case .tick(let reference, _), .decay(let reference), .assertionEnds(let reference, _): reference.slot
+        case .due(let reference, _): reference.slot
         case .userEvent(let index): index
         default: nil
         }

@@ -70,11 +70,27 @@ struct RoomsTests {
         #expect(core.count == 1 && core[0] > 10 && core[0] <= 20, "the core stores \(core)")
     }
 
-    @Test("at most eight files extend the engine's core")
-    func extensions() {
-        let files = TidyTests.sources.filter { source in
-            source.module != "Tests" && source.lines.contains { $0.hasPrefix("extension Simulation ") }
+    @Test("the engine's core is at hand in its own files alone; other flows name the components that they use")
+    func access() throws {
+        let engine = TidyTests.sources.filter { $0.module == "Simulation" }
+        let own = engine.filter { source in source.lines.contains { $0.hasPrefix("extension Simulation") } }
+        #expect((1...9).contains(own.count), "\(own.map(\.path))")
+        for source in engine where !source.path.hasSuffix("/Simulation.swift") {
+            for line in source.lines where !line.hasPrefix("extension ") {
+                guard let type = line.firstRange(of: ": Simulation")?.upperBound,
+                    line[type...].first?.isLetter != true
+                else { continue }
+                // A glance is made from the run, and keeps nothing of it.
+                #expect(line.hasSuffix("init(_ run: Simulation) {"), "\(source.path): \(line)")
+            }
         }
-        #expect((1...8).contains(files.count), "\(files.map(\.path))")
+        let steps = try #require(engine.first { $0.path.hasSuffix("/EngineSteps.swift") })
+        let body = steps.lines.drop { !$0.hasPrefix("protocol EngineSteps") }.prefix { $0 != "}" }
+        let count = body.count { $0.hasPrefix("    func ") }
+        #expect((1...12).contains(count), "the engine lends \(count) steps to other flows")
+        for flow in ["Parts", "BackgroundServices", "Prewarming", "StartState", "Invariants"] {
+            let room = try #require(Self.rooms.first { $0.name == flow })
+            #expect(room.stored <= 10, "\(flow) uses \(room.stored) components")
+        }
     }
 }

@@ -31,9 +31,9 @@ struct WorkOrder: Hashable {
     /// What happens when the work is done.
     var completion: SimulationEvent {
         switch (kind, owner) {
-        case (.callback, let owner?), (.fill, let owner?): .mainThread(owner, serial: serial)
-        case (.deferredWork, let owner?): .deferredWorkDone(owner, serial: serial)
-        case (.use, let owner?): .useDone(owner, serial: serial)
+        case (.callback, let owner?), (.fill, let owner?): .due(owner, .mainThread(serial: serial))
+        case (.deferredWork, let owner?): .due(owner, .deferredWorkDone(serial: serial))
+        case (.use, let owner?): .due(owner, .useDone(serial: serial))
         case (.compress, _): .compressDone(serial: serial)
         case (.reclaim, _), (_, nil): .reclaimDone(serial: serial)
         }

@@ -11,6 +11,14 @@ final class Agenda {
 
     func schedule(_ event: SimulationEvent, after span: TimeSpan) { queue.schedule(event, at: now + span) }
 
+    func schedule(_ due: SimulationEvent.Due, of process: LiveProcess, at instant: Instant) {
+        queue.schedule(.due(process.reference, due), at: instant)
+    }
+
+    func schedule(_ due: SimulationEvent.Due, of process: LiveProcess, after span: TimeSpan) {
+        schedule(due, of: process, at: now + span)
+    }
+
     /// Takes the earliest event, if it is not later than `limit`. Does not move the clock.
     func next(upTo limit: Instant) -> (at: Instant, event: SimulationEvent)? {
         guard let next = queue.next(upTo: limit) else { return nil }

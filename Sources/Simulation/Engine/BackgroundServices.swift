@@ -8,30 +8,34 @@ import Workload
 /// Sources: Apple's documentation of BackgroundTasks and "Downloading files in the background". A refresh has at most
 /// 30 s (`limits.background_time`); a processing task runs while the device is idle, which is here while it is locked.
 struct BackgroundServices {
-    let run: Simulation
+    let engine: any EngineSteps
+    let agenda: Agenda
+    let processes: ProcessTable
+    let display: Display
+    let background: BackgroundLife
+    let recorder: RunRecorder
 
-    private var agenda: Agenda { run.agenda }
-    private var now: Instant { run.now }
+    private var now: Instant { agenda.now }
 
     // MARK: Tasks
 
     func submit(_ app: AppRecord, _ task: LaunchReason, after span: TimeSpan) {
         let name = task.submissionName
-        guard app.profile.supports(task) else { return run.record(name, app, refused: .modeIsNotDeclared) }
+        guard app.profile.supports(task) else { return engine.record(name, app, refused: .modeIsNotDeclared) }
         guard asks(app, name) != nil else { return }
         let earliest = now + span
         guard app.requests.submit(task, notBefore: earliest) else {
-            return run.record(name, app, refused: .hasTooManyRequests)
+            return engine.record(name, app, refused: .hasTooManyRequests)
         }
-        run.record(name, app, why: "not before \(earliest)")
+        engine.record(name, app, why: "not before \(earliest)")
         agenda.schedule(.backgroundDue(app.id), at: earliest)
     }
 
     /// The app's process, if it can ask the system for something; otherwise the refusal is recorded.
     private func asks(_ app: AppRecord, _ name: String) -> LiveProcess? {
-        guard let process = run.running(app, for: name) else { return nil }
+        guard let process = engine.running(app, for: name) else { return nil }
         guard !process.isEnding else {
-            run.record(name, app, refused: .isBeingEnded)
+            engine.record(name, app, refused: .isBeingEnded)
             return nil
         }
         return process
@@ -39,36 +43,36 @@ struct BackgroundServices {
 
     /// Grants what is due. What cannot be granted now stays pending: each event that may change this looks again.
     func look(at app: AppRecord) {
-        guard !run.display.isOff, app.process?.isEnding != true else { return }
+        guard !display.isOff, app.process?.isEnding != true else { return }
         if app.requests.awaitsDelivery { deliver(to: app) }
         let rules = app.rules
-        if run.display.isLocked, !app.wasSwipedAway || LaunchReason.processing.reachesQuitApps(rules),
+        if display.isLocked, !app.wasSwipedAway || LaunchReason.processing.reachesQuitApps(rules),
             app.requests.grantProcessing(at: now)
         {
-            run.wake(app, for: .processing, lasting: nil)
+            engine.wake(app, for: .processing, lasting: nil)
         }
         guard let due = app.requests.refreshDue(rules) else { return }
         guard due <= now else { return agenda.schedule(.backgroundDue(app.id), at: due) }
         guard app.process?.phase.isForeground != true, app.process?.isEnding != true, !app.wasSwipedAway else { return }
         app.requests.grantRefresh(at: now)
-        run.wake(app, for: .backgroundFetch, lasting: nil)
+        engine.wake(app, for: .backgroundFetch, lasting: nil)
     }
 
     private func lookSoon(at app: AppRecord) { agenda.schedule(.backgroundDue(app.id), at: now) }
 
     /// The user has locked the device.
     func deviceIsIdle() {
-        for app in run.processes.apps where !app.requests.processing.isEmpty { lookSoon(at: app) }
+        for app in processes.apps where !app.requests.processing.isEmpty { lookSoon(at: app) }
     }
 
     /// The user unlocks the device: processing tasks end. After a restart, what has waited is looked at.
     func userPicksUp() {
-        for app in run.processes.apps where !app.requests.isEmpty {
+        for app in processes.apps where !app.requests.isEmpty {
             lookSoon(at: app)
             guard app.requests.runsProcessing else { continue }
             app.requests.endProcessing()
             guard let process = app.process, process.reasons.holds(.processing), !process.isEnding else { continue }
-            run.recorder.event(
+            recorder.event(
                 .backgroundTask, at: now, app: process.profile.name, pid: process.pid, "expires",
                 reason: "the user picks up the device: the expiration handler of the processing task is called")
             process.thread.append(.taskExpiration)
@@ -78,7 +82,7 @@ struct BackgroundServices {
     /// The expiration handler runs, and the task is over.
     func expireProcessing(of process: LiveProcess) {
         if process.reasons.endAll(of: .processing) { process.followBand(at: now) }
-        run.start(CallbackWork(cost: process.costs.event), of: process)
+        engine.start(CallbackWork(cost: process.costs.event), of: process)
     }
 
     func phaseChanged(_ process: LiveProcess) {
@@ -96,7 +100,7 @@ struct BackgroundServices {
         let name = LaunchReason.urlSession.actionName
         guard let process = asks(app, name) else { return }
         let start = app.requests.beginTransfer(at: now, isOnScreen: process.phase.isForeground, app.rules)
-        run.record(name, app, why: start > now ? "starts at \(start): the app was woken for transfers" : nil)
+        engine.record(name, app, why: start > now ? "starts at \(start): the app was woken for transfers" : nil)
         agenda.schedule(.transferDone(app.id, serial: app.requests.transferSerial), at: start + span)
     }
 
@@ -109,10 +113,10 @@ struct BackgroundServices {
         app.requests.wasDelivered()
         guard let process = app.launchedProcess, process.phase.runsCode else {
             app.requests.wasWoken(at: now)
-            return run.wake(app, for: .urlSession, lasting: nil)
+            return engine.wake(app, for: .urlSession, lasting: nil)
         }
         process.thread.append(.tell(.urlSessionDidFinishEvents, nil))
-        run.advance(process)
+        engine.advance(process)
     }
 
     // MARK: Reasons to stay
@@ -121,8 +125,8 @@ struct BackgroundServices {
     func showLiveActivity(of app: AppRecord, lasting span: TimeSpan) {
         let name = "live_activity"
         guard let process = asks(app, name) else { return }
-        guard process.phase.isForeground else { return run.record(name, app, refused: .isNotOnScreen) }
-        run.record(name, app)
+        guard process.phase.isForeground else { return engine.record(name, app, refused: .isNotOnScreen) }
+        engine.record(name, app)
         agenda.schedule(.liveActivityEnds(app.id, serial: app.requests.showLiveActivity()), after: span)
     }
 
@@ -135,18 +139,18 @@ struct BackgroundServices {
     func showPicture(of app: AppRecord, lasting span: TimeSpan) {
         let name = "picture_in_picture"
         guard app.profile.backgroundModes.contains(.audio) else {
-            return run.record(name, app, refused: .modeIsNotDeclared)
+            return engine.record(name, app, refused: .modeIsNotDeclared)
         }
         guard let process = asks(app, name) else { return }
-        guard process.phase.isForeground else { return run.record(name, app, refused: .isNotOnScreen) }
-        run.record(name, app)
-        agenda.schedule(.pictureEnds(process.reference, serial: process.reasons.showPicture()), after: span)
+        guard process.phase.isForeground else { return engine.record(name, app, refused: .isNotOnScreen) }
+        engine.record(name, app)
+        agenda.schedule(.pictureEnds(serial: process.reasons.showPicture()), of: process, after: span)
     }
 
     func endPicture(of process: LiveProcess, _ serial: Int) {
         guard process.reasons.showsPicture, process.reasons.pictureSerial == serial else { return }
         process.reasons.endPicture()
-        run.background.modesAreOver(of: process)
-        run.advance(process)
+        background.modesAreOver(of: process)
+        engine.advance(process)
     }
 }

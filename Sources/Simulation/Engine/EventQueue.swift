@@ -2,7 +2,8 @@ import DequeModule
 import HeapModule
 import Quantities
 
-/// What the queue holds: every kind of event of a run.
+/// What the queue holds: every kind of event of a run. First those of the device, the user and the apps' records, which
+/// outlive a process.
 enum SimulationEvent {
     case sample
     case userEvent(index: Int)
@@ -10,54 +11,61 @@ enum SimulationEvent {
     case unlock
     /// The device has been locked for a while: protected data becomes unavailable.
     case protectedDataGoes(lock: Int)
-    /// A scene has been off screen for a while.
-    case sceneIdles(ProcessReference, SceneID, serial: Int)
-    /// The main thread goes on, because a cost was paid or a slice of memory was filled.
-    case mainThread(ProcessReference, serial: Int)
-    /// The app's memory changes as time passes.
-    case tick(ProcessReference, serial: Int)
     case warnNext
-    case decay(ProcessReference)
-    /// One of these ends by itself: the grace time after leaving the screen, a background task, or the work for an
-    /// event.
-    case assertionEnds(ProcessReference, id: Int)
-    /// The expiry handlers of background tasks are called; a few seconds later the tasks' time is over.
-    case tasksExpire(ProcessReference, serial: Int)
-    case taskTimeOver(ProcessReference, serial: Int)
-    /// The background modes have no more work.
-    case modesOver(ProcessReference, serial: Int)
-    /// The app uses a core again: for its next frame, or for its own work off screen.
-    case use(ProcessReference, serial: Int)
-    case useDone(ProcessReference, serial: Int)
-    case deadline(ProcessReference, serial: Int)
-    /// The time of a process that was told to end is over. The event matters only if the process waits for memory.
-    case overdue(ProcessReference)
-    case deferredWorkDone(ProcessReference, serial: Int)
     case reclaimDone(serial: Int)
     /// The compressor has compressed a batch of pages.
     case compressDone(serial: Int)
     case retryWaiters
-    /// The time of a process that was asked to end is over.
-    case politenessEnds(ProcessReference)
     /// launchd starts a process that must live.
     case startAgain(AppID)
     /// The app may have something due off screen: a task that it has submitted, or transfers that are done.
     case backgroundDue(AppID)
     /// A transfer is done, unless the user has swiped the app away since.
     case transferDone(AppID, serial: Int)
-    /// The app's Live Activity or its picture in picture is over.
+    /// The app's Live Activity is over.
     case liveActivityEnds(AppID, serial: Int)
-    case pictureEnds(ProcessReference, serial: Int)
     /// An extension leaves the screen.
     case presentationEnds(serial: Int)
-    /// A process was idle for as long as it stays without work.
-    case idleExit(ProcessReference, serial: Int)
-    /// The band of a daemon changes by itself.
-    case hasAged(ProcessReference)
-    /// A daemon's assertion was not released in its time.
-    case assertionIsStuck(ProcessReference, since: Instant)
     /// The device reports that work is done. This event does not come from the queue.
     case workDone
+    /// Something is due in the life of a process. It is ignored if the process has ended by then.
+    case due(ProcessReference, Due)
+
+    /// What is due in the life of a process. Events with a number are ignored if the number is outdated.
+    enum Due {
+        /// The main thread goes on, because a cost was paid or a slice of memory was filled.
+        case mainThread(serial: Int)
+        /// The app's memory changes as time passes.
+        case tick(serial: Int)
+        case decay
+        /// A scene has been off screen for a while.
+        case sceneIdles(SceneID, serial: Int)
+        /// One of these ends by itself: the grace time after leaving the screen, a background task, or the work for an
+        /// event.
+        case assertionEnds(id: Int)
+        /// The expiry handlers of background tasks are called; a few seconds later the tasks' time is over.
+        case tasksExpire(serial: Int)
+        case taskTimeOver(serial: Int)
+        /// The background modes have no more work.
+        case modesOver(serial: Int)
+        /// The app uses a core again: for its next frame, or for its own work off screen.
+        case use(serial: Int)
+        case useDone(serial: Int)
+        case deadline(serial: Int)
+        /// The time of a process that was told to end is over. The event matters only if the process waits for memory.
+        case overdue
+        case deferredWorkDone(serial: Int)
+        /// The time of a process that was asked to end is over.
+        case politenessEnds
+        /// The app's picture in picture is over.
+        case pictureEnds(serial: Int)
+        /// A process was idle for as long as it stays without work.
+        case idleExit(serial: Int)
+        /// The band of a process that is no app changes by itself.
+        case hasAged
+        /// The assertion of such a process was not released in its time.
+        case assertionIsStuck(since: Instant)
+    }
 }
 
 /// The queue of one run, ordered by instant, ties by the order of insertion.
@@ -122,8 +130,8 @@ struct EventQueue {
         sequence += 1
         let isInLane =
             switch event {
-            case .tick: ticks.append(waiting)
-            case .decay: decays.append(waiting)
+            case .due(_, .tick): ticks.append(waiting)
+            case .due(_, .decay): decays.append(waiting)
             case .userEvent: user.append(waiting)
             default: false
             }

@@ -1,13 +1,21 @@
 import Lifecycle
+import Memory
 import Quantities
 
 /// What must hold, checked by `--verify` and in tests: where the pages are after every event, the rest at every sample.
 struct Invariants {
-    let run: Simulation
+    let agenda: Agenda
+    let processes: ProcessTable
+    let display: Display
+    let memory: any DeviceMemory
+    let supply: MemorySupply
+    let waiters: MemoryWaiters
+    let scheduler: Scheduler
+    let snapshots: Snapshots
+    let reclaimer: Reclaimer
+    let faults: RunFaults
 
-    private var processes: ProcessTable { run.processes }
-
-    private func claim(_ holds: Bool, _ text: @autoclosure () -> String) { run.faults.claim(holds, text()) }
+    private func claim(_ holds: Bool, _ text: @autoclosure () -> String) { faults.claim(holds, text()) }
 
     /// Checks everything but the pages; call it at a sample.
     func check() {
@@ -15,18 +23,18 @@ struct Invariants {
         checkOwners()
         checkWaiters()
         for process in processes.live { check(process) }
-        run.scheduler.check()
-        run.snapshots.check()
-        run.reclaimer.check()
+        scheduler.check()
+        snapshots.check()
+        reclaimer.check()
     }
 
     /// Checks where the pages are, of each process and of the device; call it after any event.
     func checkPages() {
-        let books = run.memory.books
+        let books = memory.books
         claim(books.resident <= books.ceiling, "\(books.resident) are resident under a ceiling of \(books.ceiling)")
         var (held, compressed) = (ByteCount.zero, ByteCount.zero)
         for process in processes.live {
-            let mine = run.memory.books(of: process.slot)
+            let mine = memory.books(of: process.slot)
             held += mine.resident
             compressed += mine.compressed
             claim(mine.active + mine.dirty == mine.resident + mine.compressed, "\(process.profile.name): \(mine)")
@@ -36,7 +44,7 @@ struct Invariants {
             "processes hold \(held), the compressor \(books.compressor), files \(books.files), "
                 + "but \(books.resident) are resident")
         claim(
-            books.files == run.supply.fileBacked, "the file cache holds \(run.supply.fileBacked), not \(books.files)")
+            books.files == supply.fileBacked, "the file cache holds \(supply.fileBacked), not \(books.files)")
         claim(
             books.resident + books.available == books.ceiling && compressed == books.compressed,
             "processes have \(compressed) of compressed pages; \(books)")
@@ -44,7 +52,7 @@ struct Invariants {
 
     /// Checks that nothing is left after the last process has ended.
     func checkDrained() {
-        let books = run.memory.books
+        let books = memory.books
         claim(
             books.resident == books.reserved + books.compressor && books.active == .zero && books.dirty == .zero
                 && books.compressed == .zero,
@@ -67,28 +75,28 @@ struct Invariants {
             let isKnown = processes.isAlive(process) && process.position == position
             claim(isKnown, "\(process.profile.name) is alive, but not where it is looked for")
         }
-        for owner in run.display.owners {
+        for owner in display.owners {
             claim(processes.process(owner.pid) != nil, "process \(owner.pid.number) owns the display, but is dead")
         }
         claim(
-            run.display.owners.count <= (run.display.isShared ? 2 : 1),
-            "\(run.display.owners.count) processes own the display")
+            display.owners.count <= (display.isShared ? 2 : 1),
+            "\(display.owners.count) processes own the display")
         claim(
-            run.display.besideApp == nil
-                || run.display.frontApp != nil && run.display.besideApp != run.display.frontApp,
+            display.besideApp == nil
+                || display.frontApp != nil && display.besideApp != display.frontApp,
             "an app is beside none, or beside itself")
-        for app in run.display.shownApps + [run.display.externalApp].compactMap(\.self) {
+        for app in display.shownApps + [display.externalApp].compactMap(\.self) {
             claim(
                 processes.process(of: app) != nil, "\(processes[app].profile.name) is on a display, but is dead")
         }
     }
 
     private func checkWaiters() {
-        let waiting = run.waiters.references
+        let waiting = waiters.references
         for waiter in waiting {
             claim(processes.process(waiter) != nil, "process \(waiter.pid.number) waits for memory, but is dead")
         }
-        for process in processes.live where run.waiters.isWaiting(process) {
+        for process in processes.live where waiters.isWaiting(process) {
             claim(waiting.contains(process.reference), "\(process.profile.name) waits for memory, but is not served")
         }
     }
@@ -99,7 +107,7 @@ struct Invariants {
         for isExternal in [false, true] {
             let active = processes.live.filter { isActive($0, onExternalDisplay: isExternal) }
             // Side by side, two apps are active on the first display.
-            let most = run.display.isShared && !isExternal ? 2 : 1
+            let most = display.isShared && !isExternal ? 2 : 1
             claim(
                 active.count <= most,
                 "more than \(most == 1 ? "one app is" : "two apps are") active on "
@@ -119,10 +127,10 @@ struct Invariants {
     /// A prewarmed process may still load its libraries. Nothing else happens in it.
     private func checkPrewarmed(_ process: LiveProcess) {
         let name = process.profile.name
-        claim(process.bands.band(at: run.now) == .idle, "\(name) is prewarmed, but not in band 0")
+        claim(process.bands.band(at: agenda.now) == .idle, "\(name) is prewarmed, but not in band 0")
         claim(!process.reasons.holdsAny, "\(name) is prewarmed, but holds a reason to run")
         claim(
-            process.launch.pending == nil && !process.isEnding && !run.display.isShown(process.app),
+            process.launch.pending == nil && !process.isEnding && !display.isShown(process.app),
             "\(name) is prewarmed, but wanted or ending")
         claim(
             !process.record.sessions.contains { $0.machine.phase.isConnected },
@@ -148,7 +156,7 @@ struct Invariants {
         if process.phase == .prewarmed { checkPrewarmed(process) }
         guard process.profile.scenes.support else { return }
         for session in sessions where session.machine.phase == .unattached && process.isQuiet {
-            let size = session.pool.map { run.memory.requested(in: $0) } ?? .zero
+            let size = session.pool.map { memory.requested(in: $0) } ?? .zero
             claim(size == .zero, "scene \(session.id.number) of \(name) is unattached, but holds \(size)")
         }
         guard process.isQuiet, sessions.contains(where: { $0.machine.phase.isConnected }) else { return }

@@ -10,11 +10,13 @@ struct Parts {
     /// launchd starts a process that must live again at the earliest after this time (its `ThrottleInterval`).
     static let throttle = TimeSpan.seconds(10)
 
-    let run: Simulation
+    let engine: any EngineSteps
+    let agenda: Agenda
+    let processes: ProcessTable
+    let display: Display
+    let faults: RunFaults
 
-    private var agenda: Agenda { run.agenda }
-    private var processes: ProcessTable { run.processes }
-    private var display: Display { run.display }
+    private var now: Instant { agenda.now }
 
     // MARK: Starts
 
@@ -27,19 +29,19 @@ struct Parts {
     /// Starts the process without work; it goes along with an app, or becomes idle.
     @discardableResult
     private func launch(_ part: AppRecord, beside phase: ProcessPhase? = nil) -> LiveProcess? {
-        guard let process = run.makeProcess(for: part, goal: .background, .demand) else { return nil }
+        guard let process = engine.makeProcess(for: part, goal: .background, .demand) else { return nil }
         process.course.accompany(phase)
         process.thread.append(.spawn)
-        run.advance(process)
+        engine.advance(process)
         return process
     }
 
     /// Starts the process for work that waits for it.
     func launch(_ part: AppRecord, for reason: LaunchReason, lasting span: TimeSpan) {
-        guard let process = run.makeProcess(for: part, goal: .background, reason) else { return }
+        guard let process = engine.makeProcess(for: part, goal: .background, reason) else { return }
         process.reasons.awaitEvent()
         process.thread.append([.spawn, .backgroundEvent(reason, lasting: span)])
-        run.advance(process)
+        engine.advance(process)
     }
 
     /// The app's process begins to run: its helpers start.
@@ -78,14 +80,14 @@ struct Parts {
         process.course.accompany(phase)
         guard process.isQuiet else { return }
         process.thread.lookAgain()
-        agenda.schedule(.mainThread(process.reference, serial: process.thread.serial), at: run.now)
+        agenda.schedule(.mainThread(serial: process.thread.serial), of: process, at: now)
     }
 
     /// A process has ended. Its helpers end with it; what was shown over it leaves the screen.
     func ended(_ process: LiveProcess, because reason: ExitReason) {
         for helper in process.record.membership.helpers {
             guard let companion = processes[helper].process else { continue }
-            run.end(companion, .normalApp, "its app \(process.profile.name) has ended")
+            engine.end(companion, .normalApp, "its app \(process.profile.name) has ended")
         }
         if display.hasPresentations {
             for part in display.dismissAll(over: process.app) { dismissed(processes[part]) }
@@ -109,13 +111,13 @@ struct Parts {
     /// The extension is shown over the app in front.
     func present(_ part: AppRecord, lasting span: TimeSpan) {
         let name = "present"
-        guard !display.isLocked else { return run.record(name, part, refused: .deviceIsLocked) }
-        guard !display.isPresented(part.id) else { return run.record(name, part, refused: .isInFront) }
+        guard !display.isLocked else { return engine.record(name, part, refused: .deviceIsLocked) }
+        guard !display.isPresented(part.id) else { return engine.record(name, part, refused: .isInFront) }
         guard let front = display.frontApp, let app = processes[front].process, app.phase.isForeground,
             !app.isEnding
-        else { return run.record(name, part, refused: .noAppIsInFront) }
-        guard part.process?.isEnding != true else { return run.record(name, part, refused: .isBeingEnded) }
-        run.record(name, part)
+        else { return engine.record(name, part, refused: .noAppIsInFront) }
+        guard part.process?.isEnding != true else { return engine.record(name, part, refused: .isBeingEnded) }
+        engine.record(name, part)
         agenda.schedule(.presentationEnds(serial: display.present(part.id, over: front)), after: span)
         if let process = part.process { follow(process, app.phase) } else { launch(part, beside: app.phase) }
     }
@@ -133,14 +135,14 @@ struct Parts {
     /// The process has no work: after a while it ends by itself, if it is of that kind.
     func isIdle(_ process: LiveProcess, since: Instant? = nil) {
         guard let span = process.profile.part?.idleExit else { return }
-        let due = (since ?? run.now) + span
-        agenda.schedule(.idleExit(process.reference, serial: process.stay.serial), at: max(run.now, due))
+        let due = (since ?? now) + span
+        agenda.schedule(.idleExit(serial: process.stay.serial), of: process, at: max(now, due))
     }
 
     func exitIdle(_ process: LiveProcess, _ serial: Int) {
         guard process.phase == .suspended, process.stay.serial == serial, let span = process.profile.part?.idleExit
         else { return }
-        run.end(process, .normalApp, "was idle for \(span)")
+        engine.end(process, .normalApp, "was idle for \(span)")
     }
 
     // MARK: What the kernel knows of a daemon
@@ -149,28 +151,28 @@ struct Parts {
     func hold(_ part: AppRecord, _ band: Int) {
         let name = "hold_assertion"
         guard let process = part.process, !process.isEnding else {
-            return run.record(name, part, refused: .isNotRunning)
+            return engine.record(name, part, refused: .isNotRunning)
         }
-        run.record(name, part, why: "band \(band)")
-        change(process) { bands throws(BandMachine.Refusal) in try bands.assert(JetsamBand(band), at: run.now) }
+        engine.record(name, part, why: "band \(band)")
+        change(process) { bands throws(BandMachine.Refusal) in try bands.assert(JetsamBand(band), at: now) }
         guard let span = process.profile.part?.assertionTime else { return }
-        agenda.schedule(.assertionIsStuck(process.reference, since: process.bands.positionedAt), after: span)
+        agenda.schedule(.assertionIsStuck(since: process.bands.positionedAt), of: process, after: span)
     }
 
     func release(_ part: AppRecord) {
         let name = "release_assertion"
         guard let process = part.process, !process.isEnding else {
-            return run.record(name, part, refused: .isNotRunning)
+            return engine.record(name, part, refused: .isNotRunning)
         }
-        guard process.bands.assertion != nil else { return run.record(name, part, refused: .holdsNoAssertion) }
-        run.record(name, part)
-        change(process) { bands in bands.relinquish(at: run.now) }
+        guard process.bands.assertion != nil else { return engine.record(name, part, refused: .holdsNoAssertion) }
+        engine.record(name, part)
+        change(process) { bands in bands.relinquish(at: now) }
     }
 
     /// The assertion was not released in its time.
     func assertionIsStuck(_ process: LiveProcess, since: Instant) {
         guard process.bands.assertion != nil, process.bands.positionedAt == since else { return }
-        change(process) { bands in bands.assertionIsStuck(at: run.now) }
+        change(process) { bands in bands.assertionIsStuck(at: now) }
     }
 
     private func change(
@@ -179,19 +181,19 @@ struct Parts {
         do {
             try process.changeBands(change)
         } catch {
-            run.faults.fail("\(process.profile.name): \(error)")
+            faults.fail("\(process.profile.name): \(error)")
         }
         watchAgeing(process)
     }
 
     /// The band of a daemon changes by itself when it has aged, and with it the limit that applies.
     func watchAgeing(_ process: LiveProcess) {
-        guard process.bands.kind == .daemon, let next = process.bands.nextChange(after: run.now) else { return }
-        agenda.schedule(.hasAged(process.reference), at: next)
+        guard process.bands.kind == .daemon, let next = process.bands.nextChange(after: now) else { return }
+        agenda.schedule(.hasAged, of: process, at: next)
     }
 
     func hasAged(_ process: LiveProcess) {
-        process.age(at: run.now)
+        process.age(at: now)
         watchAgeing(process)
     }
 }

@@ -8,19 +8,21 @@ import Workload
 /// `UIApplicationMain`, after a restart and whenever conditions allow. Then the process is paused until a launch, or
 /// until the system removes it. When the system does so is left to the scenario.
 struct Prewarming {
-    let run: Simulation
+    let engine: any EngineSteps
+    let display: Display
 
     /// The process is created, loads a share of its base memory, and waits. No callback runs in it.
     func begin(_ app: AppRecord) {
         let name = "prewarm"
-        guard !run.display.isOff else { return run.record(name, app, refused: .deviceIsRestarting) }
-        guard app.process == nil else { return run.record(name, app, refused: .hasProcess) }
-        run.record(name, app)
-        guard let process = run.makeProcess(for: app, goal: .background, .userTap, isPrewarmed: true) else { return }
-        run.apply(.prewarm, to: process, reason: ProcessEvent.prewarm.rawValue)
+        guard !display.isOff else { return engine.record(name, app, refused: .deviceIsRestarting) }
+        guard app.process == nil else { return engine.record(name, app, refused: .hasProcess) }
+        engine.record(name, app)
+        let made = engine.makeProcess(for: app, goal: .background, .userTap, born: nil, isPrewarmed: true)
+        guard let process = made else { return }
+        engine.apply(.prewarm, to: process, reason: ProcessEvent.prewarm.rawValue)
         let work = process.workload.prewarm(app.rules.prewarmedBase, cost: process.costs.process)
-        run.start(work, of: process)
-        run.advance(process)
+        engine.start(work, of: process)
+        engine.advance(process)
     }
 
     /// An event wants the app: its prewarmed process, if it has one, goes on with the launch.

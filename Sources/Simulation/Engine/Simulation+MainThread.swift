@@ -275,7 +275,7 @@ extension Simulation {
             guard !session.isIdle else { continue }
             process.record.update(session.id) { $0.beginIdling() }
             agenda.schedule(
-                .sceneIdles(process.reference, session.id, serial: session.serial),
+                .sceneIdles(session.id, serial: session.serial), of: process,
                 after: process.profile.background.work)
         }
     }
@@ -340,6 +340,6 @@ extension Simulation {
     private func offerScreen(to app: AppID?) {
         guard let process = app.flatMap({ processes.process(of: $0) }), process.isQuiet else { return }
         process.thread.lookAgain()
-        agenda.schedule(.mainThread(process.reference, serial: process.thread.serial), at: now)
+        agenda.schedule(.mainThread(serial: process.thread.serial), of: process, at: now)
     }
 }

@@ -104,7 +104,7 @@ extension Simulation {
         reclaimer.expectEnd(of: process)
         let quit = QuitReason(.memoryPressure, why, since: now, grace: grace)
         process.course.end(quit)
-        agenda.schedule(.politenessEnds(process.reference), after: quit.time)
+        agenda.schedule(.politenessEnds, of: process, after: quit.time)
         advance(process)
     }
 

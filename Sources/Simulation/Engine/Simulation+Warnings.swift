@@ -39,7 +39,7 @@ extension Simulation {
         if verifies { sampler.check() }
         auditor.flushIfDue()
         auditor.auditIfDue(always: verifies)
-        if verifies { Invariants(run: self).check() }
+        if verifies { invariants.check() }
     }
 
     func warnNext() {

@@ -70,7 +70,7 @@ extension Simulation {
             case .decompressing(let time): return scheduler.run(time, order(.fill, for: process))
             case .reading(let until):
                 let serial = process.thread.expectContinuation()
-                return agenda.schedule(.mainThread(process.reference, serial: serial), at: until)
+                return agenda.schedule(.mainThread(serial: serial), of: process, at: until)
             case .noRoom(let shortage):
                 if let time = supply.makeRoom(for: shortage) {
                     waiters.end(process)
@@ -166,7 +166,7 @@ extension Simulation {
     private func armDecay(_ process: LiveProcess) {
         guard !process.ticker.decayIsScheduled, memory.hasDirtyPages(process.slot) else { return }
         process.ticker.scheduleDecay()
-        agenda.schedule(.decay(process.reference), after: plan.device.dirtyDecay)
+        agenda.schedule(.decay, of: process, after: plan.device.dirtyDecay)
     }
 
     func decay(_ process: LiveProcess) {
@@ -196,7 +196,7 @@ extension Simulation {
         let serial = process.ticker.arm(at: now)
         let cache = process.phase == .active ? memory.requested(in: process.pools.cache) : .zero
         guard let span = process.workload.nextWork(phase: process.phase, cache: cache) else { return }
-        agenda.schedule(.tick(process.reference, serial: serial), at: max(now, process.ticker.at + span))
+        agenda.schedule(.tick(serial: serial), of: process, at: max(now, process.ticker.at + span))
     }
 
     func tick(_ process: LiveProcess, _ serial: Int) {
@@ -204,7 +204,7 @@ extension Simulation {
         guard process.isQuiet else {
             // The main thread is busy, so the app's memory does not move yet. The next tick makes up for the time.
             let serial = process.ticker.postpone()
-            return agenda.schedule(.tick(process.reference, serial: serial), after: AppWorkload.interval)
+            return agenda.schedule(.tick(serial: serial), of: process, after: AppWorkload.interval)
         }
         worker.beginTick(of: process, lasting: process.ticker.pass(to: now))
         process.beginRunning(at: now)

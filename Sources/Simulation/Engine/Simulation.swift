@@ -177,15 +177,6 @@ public final class Simulation {
     /// What of the device's memory can be had without a policy.
     var supply: MemorySupply { worker.supply }
 
-    /// The flow of processes that are no apps.
-    var parts: Parts { Parts(run: self) }
-
-    /// The flow of prewarmed processes.
-    var prewarming: Prewarming { Prewarming(run: self) }
-
-    /// The flow of what apps have asked the system to do for them.
-    var services: BackgroundServices { BackgroundServices(run: self) }
-
     /// Whether every invariant is checked at every sample.
     var verifies: Bool { options.verifies }
 
@@ -220,14 +211,17 @@ public final class Simulation {
         shouldStop: () -> Bool = { false }, progress: (Instant) -> Void = { _ in }
     ) throws(RunFailure) -> RunEnding {
         let end = Instant.zero + plan.duration
-        if !plan.start.isEmpty { StartState(run: self).apply() }
+        if !plan.start.isEmpty {
+            startState.apply(plan.start)
+            advanceAll()
+        }
         while let (at, event) = next(upTo: end) {
             waiters.accountStalls(until: at, supply.files)
             scheduler.accountStalls(until: at)
             agenda.advance(to: at)
             handle(event)
             scheduler.classify()
-            if verifies { Invariants(run: self).checkPages() }
+            if verifies { invariants.checkPages() }
             if options.auditsEvents { auditor.audit(refreshingMetadata: false) }
             if let failure = faults.failure {
                 // The events that led to the fault are needed to find its cause.
@@ -273,41 +267,32 @@ public final class Simulation {
         case .transferDone(let app, let serial): services.finishTransfer(of: processes[app], serial)
         case .liveActivityEnds(let app, let serial): services.endLiveActivity(of: processes[app], serial)
         case .workDone: for piece in scheduler.finish() { finish(piece) }
-        case .mainThread(let reference, _), .tick(let reference, _), .decay(let reference),
-            .assertionEnds(let reference, _), .tasksExpire(let reference, _), .taskTimeOver(let reference, _),
-            .modesOver(let reference, _), .use(let reference, _), .useDone(let reference, _),
-            .deadline(let reference, _), .overdue(let reference), .deferredWorkDone(let reference, _),
-            .politenessEnds(let reference), .sceneIdles(let reference, _, _), .idleExit(let reference, _),
-            .hasAged(let reference), .assertionIsStuck(let reference, _), .pictureEnds(let reference, _):
+        case .due(let reference, let due):
             // An event for a process that has ended finds no process.
-            if let process = processes.process(reference) { handle(event, for: process) }
+            if let process = processes.process(reference) { handle(due, of: process) }
         }
     }
 
-    private func handle(_ event: SimulationEvent, for process: LiveProcess) {
-        switch event {
-        case .mainThread(_, let serial): continueMainThread(process, serial)
-        case .tick(_, let serial): tick(process, serial)
+    private func handle(_ due: SimulationEvent.Due, of process: LiveProcess) {
+        switch due {
+        case .mainThread(let serial): continueMainThread(process, serial)
+        case .tick(let serial): tick(process, serial)
         case .decay: decay(process)
-        case .assertionEnds(_, let id): if background.endAssertion(id, of: process) { advance(process) }
-        case .tasksExpire(_, let serial): if background.expireTasks(of: process, serial) { advance(process) }
-        case .modesOver(_, let serial): if background.endModes(of: process, serial) { advance(process) }
-        case .taskTimeOver(_, let serial): end(process, background.taskTimeout(of: process, serial))
-        case .use(_, let serial): use.begin(of: process, serial)
-        case .useDone(_, let serial): use.finish(of: process, serial)
-        case .deadline(_, let serial): end(process, background.missedDeadline(of: process, serial))
+        case .assertionEnds(let id): if background.endAssertion(id, of: process) { advance(process) }
+        case .tasksExpire(let serial): if background.expireTasks(of: process, serial) { advance(process) }
+        case .modesOver(let serial): if background.endModes(of: process, serial) { advance(process) }
+        case .taskTimeOver(let serial): end(process, background.taskTimeout(of: process, serial))
+        case .use(let serial): use.begin(of: process, serial)
+        case .useDone(let serial): use.finish(of: process, serial)
+        case .deadline(let serial): end(process, background.missedDeadline(of: process, serial))
         case .overdue: if waiters.isWaiting(process) { end(process, background.overdue(process)) }
-        case .deferredWorkDone(_, let serial): finishDeferredWork(of: process, serial)
+        case .deferredWorkDone(let serial): finishDeferredWork(of: process, serial)
         case .politenessEnds: endPoliteness(of: process)
-        case .sceneIdles(_, let scene, let serial): endIdling(of: scene, process, serial)
-        case .idleExit(_, let serial): parts.exitIdle(process, serial)
+        case .sceneIdles(let scene, let serial): endIdling(of: scene, process, serial)
+        case .idleExit(let serial): parts.exitIdle(process, serial)
         case .hasAged: parts.hasAged(process)
-        case .assertionIsStuck(_, let since): parts.assertionIsStuck(process, since: since)
-        case .pictureEnds(_, let serial): services.endPicture(of: process, serial)
-        case .sample, .userEvent, .interruptionEnds, .unlock, .protectedDataGoes, .warnNext, .reclaimDone,
-            .compressDone, .retryWaiters, .workDone, .startAgain, .presentationEnds, .backgroundDue, .transferDone,
-            .liveActivityEnds:
-            break
+        case .assertionIsStuck(let since): parts.assertionIsStuck(process, since: since)
+        case .pictureEnds(let serial): services.endPicture(of: process, serial)
         }
     }
 
@@ -334,11 +319,42 @@ public final class Simulation {
         while let process = processes.live.last { releaseEverything(of: process) }
         supply.files?.end()
         auditor.audit(refreshingMetadata: true)
-        Invariants(run: self).checkDrained()
+        invariants.checkDrained()
         scheduler.checkClosed()
         recorder.close()
         if let failure = faults.failure { throw failure }
         if let failure = recorder.failure { throw .output(failure) }
+    }
+}
+
+extension Simulation: EngineSteps {
+    /// The flow of processes that are no apps.
+    var parts: Parts {
+        Parts(engine: self, agenda: agenda, processes: processes, display: display, faults: faults)
+    }
+
+    /// The flow of prewarmed processes.
+    var prewarming: Prewarming { Prewarming(engine: self, display: display) }
+
+    /// The flow of what apps have asked the system to do for them.
+    var services: BackgroundServices {
+        BackgroundServices(
+            engine: self, agenda: agenda, processes: processes, display: display, background: background,
+            recorder: recorder)
+    }
+
+    /// The flow that makes the processes of the beginning.
+    var startState: StartState {
+        StartState(
+            engine: self, processes: processes, display: display, memory: memory, compressor: worker.compressor,
+            background: background, parts: parts, use: use, faults: faults)
+    }
+
+    /// What must hold.
+    var invariants: Invariants {
+        Invariants(
+            agenda: agenda, processes: processes, display: display, memory: memory, supply: supply, waiters: waiters,
+            scheduler: scheduler, snapshots: snapshots, reclaimer: reclaimer, faults: faults)
     }
 }
 

@@ -9,42 +9,51 @@ import Workload
 /// Makes the processes that are alive when the run begins. They get no callbacks: what led to their state happened
 /// before the run.
 struct StartState {
-    let run: Simulation
+    let engine: any EngineSteps
+    let processes: ProcessTable
+    let display: Display
+    let memory: any DeviceMemory
+    let compressor: PageCompressor?
+    let background: BackgroundLife
+    let parts: Parts
+    let use: UseOfCPU
+    let faults: RunFaults
 
-    func apply() {
-        run.worker.compressor?.beginStart()
-        for entry in run.plan.start where run.faults.failure == nil {
+    func apply(_ entries: [StartedProcess]) {
+        compressor?.beginStart()
+        for entry in entries where faults.failure == nil {
             guard let process = makeProcess(entry) else { return }
             fill(process, entry)
-            guard run.processes.isAlive(process) else { continue }
+            guard processes.isAlive(process) else { continue }
             settle(process, entry)
         }
-        run.worker.compressor?.endStart()
+        compressor?.endStart()
         joinCompanions()
-        run.advanceAll()
     }
 
     // MARK: The process
 
     private func makeProcess(_ entry: StartedProcess) -> LiveProcess? {
-        let app = run.processes[entry.process]
+        let app = processes[entry.process]
         let isFront = entry.state == .front && !app.isPart
         var scenes: [SceneID] = []
         if !app.isPart { for _ in 0..<entry.scenes { scenes.append(app.newSession()) } }
         let goal = scenes.last.flatMap { isFront ? Goal.foreground($0) : nil } ?? .background
-        guard let process = run.makeProcess(for: app, goal: goal, .userTap, born: .zero - entry.age) else { return nil }
+        let born = Instant.zero - entry.age
+        let made = engine.makeProcess(for: app, goal: goal, .userTap, born: born, isPrewarmed: false)
+        guard let process = made else { return nil }
         if let last = scenes.last { app.open(last) }
         app.wasRelaunched(after: entry.relaunched)
         process.launch.didFinishLaunching()
         if isFront {
-            run.display.show(app.id)
-            _ = run.display.take(for: process)
+            display.show(app.id)
+            _ = display.take(for: process)
         }
         do {
             for event in events(to: entry.state) { try process.apply(event) }
             if app.profile.scenes.support { for scene in scenes { try connect(scene, of: app, entry, scenes.last) } }
         } catch {
-            run.faults.fail("\(app.profile.name): \(error)")
+            faults.fail("\(app.profile.name): \(error)")
         }
         return process
     }
@@ -84,18 +93,18 @@ struct StartState {
 
     /// Allocates what the process holds. It has done so before the run: it takes no time now.
     private func fill(_ process: LiveProcess, _ entry: StartedProcess) {
-        let memory = process.profile.memory
+        let own = process.profile.memory
         let scenes = process.record.sessions.map(\.id)
         guard let footprint = entry.footprint else {
             allocate(
-                [.allocate(.base, memory.base)] + scenes.map { .allocate(.scene($0), memory.scene) }, of: process,
+                [.allocate(.base, own.base)] + scenes.map { .allocate(.scene($0), own.scene) }, of: process,
                 compressing: entry.compressed)
             return settle(entry.compressed, of: process)
         }
-        let whole = footprint.unscaled(by: run.memory.scale)
-        let kept = entry.state == .front ? memory.cache.size : memory.cache.size * process.profile.background.keeps
+        let whole = footprint.unscaled(by: memory.scale)
+        let kept = entry.state == .front ? own.cache.size : own.cache.size * process.profile.background.keeps
         let cache = min(kept, ByteCount(whole.bytes / 4))
-        let scene = scenes.isEmpty ? .zero : min(memory.scene, ByteCount(whole.bytes / (2 * scenes.count)))
+        let scene = scenes.isEmpty ? .zero : min(own.scene, ByteCount(whole.bytes / (2 * scenes.count)))
         allocate(
             [.allocate(.cache, cache)] + scenes.map { .allocate(.scene($0), scene) }
                 + [.allocate(.base, whole - cache - scene * scenes.count)], of: process,
@@ -107,13 +116,13 @@ struct StartState {
     private func correct(_ process: LiveProcess, to footprint: ByteCount) {
         // What size classes and pages add is known only now.
         for _ in 0..<StartState.corrections {
-            guard run.processes.isAlive(process) else { return }
-            let missing = footprint - run.memory.books(of: process.slot).footprint
+            guard processes.isAlive(process) else { return }
+            let missing = footprint - memory.books(of: process.slot).footprint
             if missing >= StartState.tolerance {
-                run.startAtOnce([.allocate(.base, missing.unscaled(by: run.memory.scale))], of: process)
+                engine.startAtOnce([.allocate(.base, missing.unscaled(by: memory.scale))], of: process)
             } else if missing <= .zero - StartState.tolerance {
-                run.startAtOnce([.release(.base, (.zero - missing).unscaled(by: run.memory.scale))], of: process)
-                _ = run.purge(process)
+                engine.startAtOnce([.release(.base, (.zero - missing).unscaled(by: memory.scale))], of: process)
+                _ = engine.purge(process)
             } else {
                 return
             }
@@ -125,14 +134,14 @@ struct StartState {
 
     /// Allocates in pieces and compresses between them, so that no process needs room for its uncompressed pages.
     private func allocate(_ work: [MemoryWork], of process: LiveProcess, compressing compressed: ByteCount) {
-        guard compressed > .zero else { return run.startAtOnce(work, of: process) }
+        guard compressed > .zero else { return engine.startAtOnce(work, of: process) }
         for case .allocate(let pool, let bytes) in work {
             var rest = bytes
-            while rest > .zero, run.processes.isAlive(process) {
+            while rest > .zero, processes.isAlive(process) {
                 let piece = min(rest, StartState.piece)
-                run.startAtOnce([.allocate(pool, piece)], of: process)
+                engine.startAtOnce([.allocate(pool, piece)], of: process)
                 rest -= piece
-                guard run.processes.isAlive(process) else { return }
+                guard processes.isAlive(process) else { return }
                 compress(process, to: compressed)
             }
         }
@@ -142,16 +151,16 @@ struct StartState {
     private static let piece = ByteCount.mebibytes(4)
 
     private func compress(_ process: LiveProcess, to compressed: ByteCount) {
-        let missing = compressed - run.memory.books(of: process.slot).compressed
-        if missing > .zero { _ = run.memory.compress(process.slot, atMost: missing) }
+        let missing = compressed - memory.books(of: process.slot).compressed
+        if missing > .zero { _ = memory.compress(process.slot, atMost: missing) }
     }
 
     /// Allocations may have brought pages back that share a slab with new objects.
     private func settle(_ compressed: ByteCount, of process: LiveProcess) {
-        guard run.memory.compressor != nil, run.processes.isAlive(process) else { return }
+        guard memory.compressor != nil, processes.isAlive(process) else { return }
         compress(process, to: compressed)
-        let excess = run.memory.books(of: process.slot).compressed - compressed
-        if excess > .zero { _ = run.memory.bringBack(process.slot, atMost: excess) }
+        let excess = memory.books(of: process.slot).compressed - compressed
+        if excess > .zero { _ = memory.bringBack(process.slot, atMost: excess) }
     }
 
     // MARK: Its state
@@ -159,19 +168,19 @@ struct StartState {
     private func settle(_ process: LiveProcess, _ entry: StartedProcess) {
         let seen = Instant.zero - entry.idle
         process.wasSeen(at: entry.state == .front ? .zero : seen)
-        run.recordPhase(of: process, reason: "alive at the start of the run")
+        engine.recordPhase(of: process, reason: "alive at the start of the run")
         stand(process, entry, since: seen)
         switch entry.state {
         case .front:
             if !process.record.isPart { process.unsavedSince = .zero }
-        case .background: run.background.begin(of: process, from: .active)
+        case .background: background.begin(of: process, from: .active)
         case .suspended:
             process.reasons.endModes()
             process.stay.suspend(at: .zero)
-            run.parts.isIdle(process, since: seen)
+            parts.isIdle(process, since: seen)
         }
-        run.use.restart(of: process)
-        run.parts.watchAgeing(process)
+        use.restart(of: process)
+        parts.watchAgeing(process)
     }
 
     private func stand(_ process: LiveProcess, _ entry: StartedProcess, since: Instant) {
@@ -192,21 +201,21 @@ struct StartState {
                 if let band = entry.band, band > 0 { try bands.assert(JetsamBand(band), at: since) }
             }
         } catch {
-            run.faults.fail("\(process.profile.name): \(error)")
+            faults.fail("\(process.profile.name): \(error)")
         }
     }
 
     /// Helpers go along with their apps, and extensions on the screen with the app in front.
     private func joinCompanions() {
-        for process in run.processes.live {
+        for process in processes.live {
             guard let part = process.profile.part else { continue }
             if part.kind.family == .helper {
                 // If its state is another than its app's, it keeps it until the app's state changes.
-                let phase = part.host.flatMap { run.processes[$0].process?.phase }
+                let phase = part.host.flatMap { processes[$0].process?.phase }
                 if phase == process.phase { process.course.accompany(phase) }
-            } else if process.phase.isForeground, let front = run.display.frontApp {
-                _ = run.display.present(process.app, over: front)
-                process.course.accompany(run.processes[front].process?.phase)
+            } else if process.phase.isForeground, let front = display.frontApp {
+                _ = display.present(process.app, over: front)
+                process.course.accompany(processes[front].process?.phase)
             }
         }
     }

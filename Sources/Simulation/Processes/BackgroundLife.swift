@@ -51,9 +51,9 @@ struct BackgroundLife {
         let profile = process.profile.background
         if !process.reasons.hasModes {
             let id = process.reasons.begin(.finishing)
-            agenda.schedule(.assertionEnds(process.reference, id: id), after: min(profile.work, time))
+            agenda.schedule(.assertionEnds(id: id), of: process, after: min(profile.work, time))
         } else if let span = profile.modesLast {
-            agenda.schedule(.modesOver(process.reference, serial: process.stay.serial), after: span)
+            agenda.schedule(.modesOver(serial: process.stay.serial), of: process, after: span)
         }
         process.stay.expectTelling()
     }
@@ -134,7 +134,7 @@ struct BackgroundLife {
     func beginTask(of process: LiveProcess, lasting span: TimeSpan?) {
         let id = process.reasons.begin(.task)
         recordTask("begins", of: process)
-        if let span { agenda.schedule(.assertionEnds(process.reference, id: id), after: span) }
+        if let span { agenda.schedule(.assertionEnds(id: id), of: process, after: span) }
         if let since = process.stay.since, agenda.now - since >= time { process.stay.restart(at: agenda.now) }
         process.stay.expectExpiry()
         scheduleExpiry(of: process)
@@ -147,8 +147,8 @@ struct BackgroundLife {
         let end = since + time
         let (serial, now) = (process.stay.serial, agenda.now)
         let notice = RunAssertions.expiryNotice(of: time)
-        agenda.schedule(.tasksExpire(process.reference, serial: serial), at: max(now, end - notice))
-        agenda.schedule(.taskTimeOver(process.reference, serial: serial), at: max(now, end))
+        agenda.schedule(.tasksExpire(serial: serial), of: process, at: max(now, end - notice))
+        agenda.schedule(.taskTimeOver(serial: serial), of: process, at: max(now, end))
     }
 
     private func holdsExpiringTask(_ process: LiveProcess, _ serial: Int) -> Bool {
@@ -187,7 +187,7 @@ struct BackgroundLife {
         process.reasons.stopAwaitingEvent()
         process.followBand(at: agenda.now)
         let isLimited = reason != .processing && reason != .call
-        agenda.schedule(.assertionEnds(process.reference, id: id), after: isLimited ? min(span, time) : span)
+        agenda.schedule(.assertionEnds(id: id), of: process, after: isLimited ? min(span, time) : span)
     }
 
     // MARK: News
@@ -251,7 +251,7 @@ struct BackgroundLife {
         process.followBand(at: agenda.now)
         guard process.phase == .background, !process.reasons.hasModes else { return }
         let id = process.reasons.begin(.finishing)
-        agenda.schedule(.assertionEnds(process.reference, id: id), after: min(process.profile.background.work, time))
+        agenda.schedule(.assertionEnds(id: id), of: process, after: min(process.profile.background.work, time))
         process.stay.restart(at: agenda.now)
         scheduleExpiry(of: process)
     }
@@ -263,7 +263,7 @@ struct BackgroundLife {
             process.reasons.resumeModes()
             process.reasons.endFinishing()
             if let span = process.profile.background.modesLast {
-                agenda.schedule(.modesOver(process.reference, serial: process.stay.serial), after: span)
+                agenda.schedule(.modesOver(serial: process.stay.serial), of: process, after: span)
             }
         }
         process.followBand(at: agenda.now)
@@ -273,13 +273,13 @@ struct BackgroundLife {
 
     func beginDeadline(_ kind: Deadline, of process: LiveProcess) {
         guard let serial = process.thread.begin(kind) else { return }
-        agenda.schedule(.deadline(process.reference, serial: serial), after: kind.span)
+        agenda.schedule(.deadline(serial: serial), of: process, after: kind.span)
     }
 
     /// The process was told to end. Its deadlines normally begin with their steps. But a main thread that waits for
     /// memory takes no steps, so for such a process the time begins here.
     func expectEnd(of process: LiveProcess) {
-        agenda.schedule(.overdue(process.reference), after: Deadline.terminate.span)
+        agenda.schedule(.overdue, of: process, after: Deadline.terminate.span)
     }
 
     /// The process is to leave the screen and has the time for entering the background. A deadline of one of its steps
@@ -287,7 +287,7 @@ struct BackgroundLife {
     func expectLeaving(of process: LiveProcess) {
         guard let since = process.course.leavingSince, process.isLeavingScreen else { return }
         let due = max(agenda.now, since + Deadline.enterBackground.span)
-        agenda.schedule(.overdue(process.reference), at: due)
+        agenda.schedule(.overdue, of: process, at: due)
     }
 
     /// The end of a process that waits for memory and has run out of time; nil: it has time left.

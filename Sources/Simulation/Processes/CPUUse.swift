@@ -79,7 +79,7 @@ struct UseOfCPU {
         guard share(of: process) > .zero else { return }
         // Its callbacks come first, on screen and off.
         let span = process.phase == .active ? UseOfCPU.frame : UseOfCPU.period
-        agenda.schedule(.use(process.reference, serial: process.use.serial), after: span)
+        agenda.schedule(.use(serial: process.use.serial), of: process, after: span)
     }
 
     /// The share of a core that it uses now; more than one core's with several threads.
@@ -96,7 +96,7 @@ struct UseOfCPU {
         guard process.use.serial == serial else { return }
         let share = share(of: process)
         guard process.phase == .active else { return run(UseOfCPU.period * share, of: process, as: .background) }
-        agenda.schedule(.use(process.reference, serial: serial), after: UseOfCPU.frame)
+        agenda.schedule(.use(serial: serial), of: process, after: UseOfCPU.frame)
         recorder.tally.cpu.frames += 1
         // The frame before is not ready, or the main thread cannot draw this one.
         guard process.use.underWay == 0, !process.thread.isRunning else {
@@ -128,7 +128,7 @@ struct UseOfCPU {
     func finish(of process: LiveProcess, _ serial: Int) {
         guard process.use.serial == serial, let began = process.use.finish() else { return }
         guard process.phase == .background else { return }
-        agenda.schedule(.use(process.reference, serial: serial), at: max(now, began + UseOfCPU.period))
+        agenda.schedule(.use(serial: serial), of: process, at: max(now, began + UseOfCPU.period))
     }
 
     /// Charges a piece of work to its process.
