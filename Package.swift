@@ -104,6 +104,12 @@ let package = Package(
                 "Scenario", "Simulation", "Plan", "Memory", "Workload", "Lifecycle", "Pressure", "Reclaim", "Metrics",
                 "Quantities",
             ], [plain]),
+        module(
+            "RunFolders",
+            [
+                "Survival", "Experiments", "Interchange", "Scenario", "Simulation", "Plan", "Memory", "Workload",
+                "Lifecycle", "Pressure", "Reclaim", "Metrics", "Quantities",
+            ], [plain]),
         .executableTarget(
             name: "soak",
             dependencies: [
@@ -114,7 +120,8 @@ let package = Package(
         .executableTarget(
             name: "plimsoll",
             dependencies: [
-                "Survival", "Scenario", "Explanation", "Interchange", "Experiments", "Simulation", "Plan", "Metrics",
+                "RunFolders", "Survival", "Scenario", "Explanation", "Interchange", "Experiments", "Simulation", "Plan",
+                "Metrics",
                 "Memory",
                 "Reclaim", "Pressure", "Workload", "Quantities",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -129,7 +136,8 @@ let package = Package(
         tests(
             "plimsoll",
             [
-                "plimsoll", "Scenario", "Simulation", "Plan", "Memory", "Metrics", "Workload", "Lifecycle", "Pressure",
+                "plimsoll", "RunFolders", "Scenario", "Simulation", "Plan", "Memory", "Metrics", "Workload",
+                "Lifecycle", "Pressure",
                 "Reclaim", "Quantities",
             ], exclude: ["Golden"]),
         support,

@@ -185,3 +185,19 @@ extension Answer {
             + (doubt ? ", which may be chance." : ".")
     }
 }
+
+extension Answer {
+    /// The text in lines of at most 80 columns.
+    package static func wrapped(_ text: String) -> [String] {
+        var lines: [String] = []
+        // A number and its sign stay together.
+        for word in text.replacing(" %", with: "\u{A0}%").split(separator: " ") {
+            if let last = lines.last, last.count + 1 + word.count <= 80 {
+                lines[lines.count - 1] += " " + word
+            } else {
+                lines.append(String(word))
+            }
+        }
+        return lines.map { $0.replacing("\u{A0}", with: " ") }
+    }
+}

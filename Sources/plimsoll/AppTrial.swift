@@ -5,6 +5,7 @@ import Plan
 import Pressure
 import Quantities
 import Reclaim
+import RunFolders
 import Scenario
 import Simulation
 import Survival
@@ -30,13 +31,9 @@ struct AppTrial {
     /// The peak memory of the app's process while a user has it in the foreground, unused dirty pages included. The
     /// run uses seed 1 and the accounting backend.
     func peak() throws -> ByteCount {
-        let memory = try Host.makeDevice(of: plan)
+        let memory = try HostMachine.makeDevice(of: plan)
         let simulation = Simulation(plan, memory: memory, sinks: RunSinks { _ in NullSink() })
-        do {
-            _ = try simulation.run(shouldStop: { Interruption.signalNumber != 0 })
-        } catch {
-            throw Failure(error.status, error.text)
-        }
+        _ = try simulation.run(shouldStop: { Interruption.signalNumber != 0 })
         return memory.books.peakResident - LoneApp.reserved
     }
 

@@ -4,6 +4,7 @@ import Interchange
 import Memory
 import Plan
 import Quantities
+import RunFolders
 import Scenario
 import Simulation
 
@@ -50,10 +51,10 @@ struct DoctorCommand: ParsableCommand {
                 Terminal.say("\(holds ? Terminal.green("ok  ") : Terminal.red("FAIL"))  \(pad(what, 18))  \(found)")
             }
             row(true, "plimsoll", "\(plimsollVersion), build \(BuildIdentity.short(BuildIdentity.current))")
-            row(true, "kernel", Host.kernel)
+            row(true, "kernel", HostMachine.kernel)
             row(true, "cores", "\(ProcessInfo.processInfo.activeProcessorCount)")
             allocator(row)
-            if let free = Host.freeMemory {
+            if let free = HostMachine.freeMemory {
                 row(free.size >= .mebibytes(128), "free memory", "\(free.size.readable), of \(free.giver)")
             } else {
                 row(true, "free memory", "unknown on this host")
@@ -67,16 +68,13 @@ struct DoctorCommand: ParsableCommand {
 
     private func loadScenario() throws -> RunPlan? {
         guard let scenario else { return nil }
-        switch ScenarioLoader.load(path: scenario, overrides: Overrides(backend: backend, scale: scale)) {
-        case .failure(let fault): throw Failure(fault.status, [fault.illustrated])
-        case .success(let plan): return plan
-        }
+        return try ScenarioLoader.load(path: scenario, overrides: Overrides(backend: backend, scale: scale)).get()
     }
 
     private func verdict(_ isWell: Bool) -> String {
         let what = scenario == nil ? "scenarios" : "this scenario"
         guard isWell else { return "This host cannot run \(what) as it is." }
-        guard scenario == nil, let free = Host.freeMemory else { return "This host can run \(what)." }
+        guard scenario == nil, let free = HostMachine.freeMemory else { return "This host can run \(what)." }
         return "This host can run scenarios that need no more than \(free.size.readable); "
             + "plimsoll doctor SCENARIO says what one needs."
     }
@@ -84,9 +82,9 @@ struct DoctorCommand: ParsableCommand {
     /// Prints how much memory the scenario's run may need, and whether the host has it free. `run` makes the same
     /// check.
     private func demand(of plan: RunPlan, _ row: (Bool, String, String) -> Void) throws {
-        let traces = try Failure.opening(plan)
+        let traces = try TraceFiles(plan)
         let demand = plan.hostDemand(traces)
-        let refusal = Host.freeMemory.flatMap { Host.refusal(of: plan, traces, $0) }
+        let refusal = HostMachine.freeMemory.flatMap { HostMachine.refusal(of: plan, traces, $0) }
         row(refusal == nil, "scenario", refusal ?? "may need \(demand.total.readable): \(demand.parts(of: plan))")
     }
 

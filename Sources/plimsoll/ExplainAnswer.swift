@@ -1,5 +1,6 @@
 import Explanation
 import Quantities
+import RunFolders
 import Simulation
 
 /// What `explain` writes to stdout: each explanation as soon as it is found, or all of them as one JSON document.

@@ -4,6 +4,7 @@ import Foundation
 import Interchange
 import Plan
 import Quantities
+import RunFolders
 import Scenario
 import Simulation
 import Synchronization
@@ -94,9 +95,9 @@ struct ExplainCommand: ParsableCommand {
                 try answer.end("This was a dry run: the policy's decisions were not carried out, so it ended no app.")
                 return .success
             }
-            let traces = try Failure.opening(plan)
+            let traces = try TraceFiles(plan)
             let repeated = plan.isTheSameOnAccounting ? plan.onAccounting : plan
-            if !ignoreHost { try Host.check(repeated, traces, flag: "--ignore-host") }
+            if !ignoreHost { try HostMachine.check(repeated, traces, flag: "--ignore-host") }
             Interruption.install()
             let line = StatusLine()
             // The status line disappears however the command ends.
@@ -129,11 +130,7 @@ struct ExplainCommand: ParsableCommand {
     }
 
     private func plan(_ path: String) throws -> RunPlan {
-        let plan: RunPlan
-        switch ScenarioLoader.load(path: path) {
-        case .failure(let fault): throw Failure(fault.status, [fault.illustrated])
-        case .success(let loaded): plan = loaded
-        }
+        let plan = try ScenarioLoader.load(path: path).get()
         if let app, !plan.apps.contains(where: { $0.name == app }) {
             let advice = Nearest.advice(for: app, among: plan.apps.map(\.name), kind: "apps")
             throw Failure(.invalidInput, "the run has no app '\(app)'\(advice)")
@@ -223,10 +220,8 @@ extension Failure {
             return try work()
         } catch is Explainer.Interrupted {
             throw ExitCode(128 + Interruption.signalNumber)
-        } catch let failure as RunFailure {
-            throw Failure(failure.status, failure.text)
         } catch {
-            throw Failure(.hostRefuses, "\(error)")
+            throw Failure(of: error) ?? Failure(.hostRefuses, "\(error)")
         }
     }
 }

@@ -4,6 +4,7 @@ import Interchange
 import Memory
 import Plan
 import Quantities
+import RunFolders
 import Scenario
 import Simulation
 
@@ -46,12 +47,7 @@ struct ImportMemoryReplay: ParsableCommand {
     func run() throws {
         try reporting {
             try output.check(keeping: (file, "trace"))
-            let trace: MemoryReplayImport
-            do throws(ScenarioFault) {
-                trace = try MemoryReplayImport(path: file)
-            } catch {
-                throw Failure(error.status, [error.illustrated])
-            }
+            let trace = try MemoryReplayImport(path: file)
             if let out = output.out {
                 let folder = URL(filePath: out).deletingLastPathComponent().path(percentEncoded: false)
                 try output.write(trace.scenario(in: folder))
@@ -119,16 +115,12 @@ struct ImportJetsamEvent: ParsableCommand {
             try output.check(keeping: (file, "report"))
             if replay { return try replayReport() }
             let imported: (scenario: String, summary: String)
-            do throws(ScenarioFault) {
-                if appsOnly {
-                    let apps = try JetsamEventImport(path: file)
-                    imported = (apps.scenario, apps.summary)
-                } else {
-                    let world = try JetsamWorldImport(path: file)
-                    imported = (world.scenario, world.summary)
-                }
-            } catch {
-                throw Failure(error.status, [error.illustrated])
+            if appsOnly {
+                let apps = try JetsamEventImport(path: file)
+                imported = (apps.scenario, apps.summary)
+            } else {
+                let world = try JetsamWorldImport(path: file)
+                imported = (world.scenario, world.summary)
             }
             try output.write(imported.scenario)
             Terminal.say(imported.summary)
@@ -137,12 +129,7 @@ struct ImportJetsamEvent: ParsableCommand {
     }
 
     private func replayReport() throws -> ExitCode {
-        let replay: JetsamReplay
-        do throws(ScenarioFault) {
-            replay = JetsamReplay(try JetsamWorldImport(path: file))
-        } catch {
-            throw Failure(error.status, [error.illustrated])
-        }
+        let replay = JetsamReplay(try JetsamWorldImport(path: file))
         try output.write(replay.scenario)
         Interruption.install()
         let outcome: ReplayOutcome
@@ -150,12 +137,6 @@ struct ImportJetsamEvent: ParsableCommand {
             outcome = try replay.play(isInterrupted: { Interruption.signalNumber != 0 })
         } catch is JetsamReplay.Interrupted {
             return ExitCode(128 + Interruption.signalNumber)
-        } catch let fault as ScenarioFault {
-            throw Failure(fault.status, [fault.illustrated])
-        } catch let failure as RunFailure {
-            throw Failure(failure.status, failure.text)
-        } catch let failure as DeviceMemoryFailure {
-            throw Failure(.hostRefuses, "\(failure)")
         }
         switch format ?? .text {
         case .text: Terminal.say(outcome.text)
@@ -248,12 +229,7 @@ struct ImportAppUsage: ParsableCommand {
     func run() throws {
         try reporting {
             try output.check(keeping: (file, "trace"))
-            let trace: AppUsageImport
-            do throws(ScenarioFault) {
-                trace = try AppUsageImport(path: file, user: user, longestIdle: longestIdle)
-            } catch {
-                throw Failure(error.status, [error.illustrated])
-            }
+            let trace = try AppUsageImport(path: file, user: user, longestIdle: longestIdle)
             try output.write(trace.scenario)
             Terminal.say(trace.summary)
             return ExitStatus.done.code

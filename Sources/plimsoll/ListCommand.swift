@@ -3,6 +3,7 @@ import Foundation
 import Metrics
 import Quantities
 import Reclaim
+import RunFolders
 import Scenario
 import Workload
 

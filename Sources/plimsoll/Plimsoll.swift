@@ -2,9 +2,7 @@ import ArgumentParser
 import Foundation
 import Memory
 import Quantities
-
-/// The program's version; the changelog's newest heading agrees with it.
-let plimsollVersion = "0.1.0"
+import RunFolders
 
 @main
 struct Plimsoll: ParsableCommand {
@@ -51,7 +49,7 @@ struct Plimsoll: ParsableCommand {
         ])
 
     static func main() {
-        Host.refuseSmallStack()
+        HostMachine.refuseSmallStack()
         Terminal.secureDescriptors()
         do {
             try reporting {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Memory
+import RunFolders
 
 // The three commands of the Python part, which parses what follows their names. The options stand here for the help,
 // the manual pages and the completions of shells; a test compares them with those of the Python part.

@@ -1,5 +1,6 @@
 import Foundation
 import Quantities
+import RunFolders
 import Scenario
 
 /// A part of Plimsoll that is written in Python. Finds where it is installed, and replaces this process by it.

@@ -3,6 +3,7 @@ import Foundation
 import Memory
 import Metrics
 import Quantities
+import RunFolders
 import Scenario
 import Simulation
 
@@ -150,13 +151,21 @@ struct RunCommand: ParsableCommand {
         }
     }
 
+    /// What is asked for besides the plan.
+    var order: FolderRun.Order {
+        var order = FolderRun.Order(scenario: scenario)
+        order.policyFile = policy.flatMap { PolicyFile.isFile($0) ? $0 : nil }
+        (order.out, order.trace, order.force) = (out, trace, force)
+        (order.jetsamEvents, order.summaryOnly, order.dryRun) = (jetsamEvents, summaryOnly, dryRun)
+        (order.verify, order.verifyEvents) = (verify, verifyEvents)
+        return order
+    }
+
     func run() throws {
         try reporting {
             let overrides = Overrides(sets: sets, seed: seed, policy: policy, backend: backend, scale: scale)
-            switch ScenarioLoader.load(path: scenario, overrides: overrides) {
-            case .failure(let fault): throw Failure(fault.status, [fault.illustrated])
-            case .success(let plan): return try ScenarioRun(plan: plan, command: self).run()
-            }
+            let plan = try ScenarioLoader.load(path: scenario, overrides: overrides).get()
+            return try ScenarioRun(plan: plan, command: self).run()
         }
     }
 }

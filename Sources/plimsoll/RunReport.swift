@@ -3,6 +3,7 @@ import Metrics
 import Pressure
 import Quantities
 import Reclaim
+import RunFolders
 
 /// The summary that a run prints.
 struct RunReport {
@@ -167,7 +168,7 @@ private struct RunResult: Encodable {
         let held: Bool
         let observed: Double?
 
-        init(_ result: Manifest.ExpectationResult) {
+        init(_ result: Manifest.Claim) {
             (expectation, held, observed) = (result.expectation, result.held, Double(result.observed))
         }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import RunFolders
 import Scenario
 
 struct SchemaCommand: ParsableCommand {

@@ -1,4 +1,5 @@
 import Foundation
+import RunFolders
 
 /// The program's output to stdout and stderr.
 enum Terminal {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Interchange
 import Plan
 import Quantities
+import RunFolders
 import Scenario
 
 struct ValidateCommand: ParsableCommand {
@@ -44,7 +45,7 @@ struct ValidateCommand: ParsableCommand {
                     Terminal.say("\(path.onOneLine): valid (\(apps), \(plan.duration), \(plan.policy.title))")
                 case .failure(let fault):
                     Terminal.complain(fault.illustrated)
-                    if worst == .done { worst = fault.status }
+                    if worst == .done { worst = Failure(fault).status }
                 }
             }
             return worst.code
@@ -58,15 +59,6 @@ struct ValidateCommand: ParsableCommand {
                 _ = try TraceFiles(plan)
                 return plan
             }
-        }
-    }
-}
-
-extension ScenarioFault {
-    var status: ExitStatus {
-        switch self {
-        case .unreadable, .lacking: .missingInput
-        case .invalid: .invalidInput
         }
     }
 }

@@ -19,6 +19,8 @@ struct EveningOnDevicesTests {
         let alive: Int
         let terminations, ofReaper: Int
         let summary, appSummary: String
+        /// What came of the scenario's expectations.
+        let claims: [ExpectationResult]
 
         /// One column of `summary.csv`; for an app or another process, of `app_summary.csv`.
         func figure(_ column: String, of app: String? = nil) throws -> Double {
@@ -45,7 +47,8 @@ struct EveningOnDevicesTests {
             device: plan.device.like ?? "", ceiling: plan.device.ceiling,
             alive: rows.prefix { $0[0] == last }.count { apps.contains(String($0[1])) },
             terminations: simulation.tally.terminations.count, ofReaper: reaped,
-            summary: text(sinks[RunTables.summary]), appSummary: text(sinks[RunTables.appSummary]))
+            summary: text(sinks[RunTables.summary]), appSummary: text(sinks[RunTables.appSummary]),
+            claims: simulation.tally.results(of: plan.expectations))
     }
 
     /// Two tests look at the evenings without compressors.
@@ -142,19 +145,8 @@ struct EveningOnDevicesTests {
     func expectations(device: String) throws {
         let path = ProjectScenarioTests.folder.appending(path: "evening-on-\(device).yaml").path()
         let plan = try ScenarioLoader.load(path: path, overrides: Overrides(backend: .accounting)).get()
-        let evening = try Self.run(plan)
-        for expectation in plan.expectations {
-            let value = try evening.figure(expectation.metric, of: expectation.app)
-            let holds =
-                switch expectation.comparison {
-                case .equal: value == expectation.value
-                case .notEqual: value != expectation.value
-                case .atMost: value <= expectation.value
-                case .atLeast: value >= expectation.value
-                case .below: value < expectation.value
-                case .above: value > expectation.value
-                }
-            #expect(holds, "\(expectation.app ?? "the run"): \(expectation.metric) is \(value)")
+        for claim in try Self.run(plan).claims {
+            #expect(claim.holds, "\(claim.expectation): \(claim.observed)")
         }
     }
 }

@@ -17,7 +17,7 @@ struct ReleaseTests {
 
     @Test("the program, its Python part and the changelog have one version")
     func oneVersion() throws {
-        let version = try Self.quoted("let plimsollVersion = \"", in: "Sources/plimsoll/Plimsoll.swift")
+        let version = try Self.quoted("package let plimsollVersion = \"", in: "Sources/RunFolders/BuildIdentity.swift")
         #expect(version.wholeMatch(of: /[0-9]+\.[0-9]+\.[0-9]+/) != nil)
         #expect(try Self.quoted("__version__ = \"", in: "Scripts/plimsoll_tools/__init__.py") == version)
         let headings = try Self.text("CHANGELOG.md").split(separator: "\n").filter { $0.hasPrefix("## ") }

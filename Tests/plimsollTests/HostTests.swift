@@ -8,6 +8,7 @@ import Simulation
 import Testing
 import Workload
 
+@testable import RunFolders
 @testable import plimsoll
 
 @Suite("a run that the host has no memory for")
@@ -105,14 +106,14 @@ struct HostTests {
             name: "s", seed: 1, duration: .seconds(1), device: Device(ceiling: .gibibytes(2)), monitor: .ios,
             policy: PolicySettings(name: "none"), limits: Limits(), apps: [app], user: [])
         let group = FreeMemory(giver: "the memory group (cgroup) /a", size: .gibibytes(1))
-        let refusal = try #require(Host.refusal(of: plan, NoTraces(), group))
+        let refusal = try #require(HostMachine.refusal(of: plan, NoTraces(), group))
         let beginning = "the memory group (cgroup) /a has 1.0 GiB free, but the run may need 2."
         #expect(refusal.hasPrefix(beginning), "\(refusal)")
         #expect(refusal.contains("2.0 GiB for the device's pages"))
         #expect(refusal.contains("--backend accounting needs ") && refusal.contains("--scale 0.25 needs "))
         #expect(!refusal.contains("larger memory.objects"))
         plan.backend = .accounting
-        #expect(Host.refusal(of: plan, NoTraces(), group) == nil)
+        #expect(HostMachine.refusal(of: plan, NoTraces(), group) == nil)
     }
 
     @Test("hundreds of MiB that nothing explains are a measurement warning")

@@ -2,6 +2,7 @@ import Foundation
 import Quantities
 import Testing
 
+@testable import RunFolders
 @testable import plimsoll
 
 @Suite("what memory groups leave to a process")

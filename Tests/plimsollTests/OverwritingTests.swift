@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import RunFolders
 @testable import plimsoll
 
 @Suite("a run in the place of another")

@@ -6,6 +6,7 @@ import Memory
 import Metrics
 import Plan
 import Quantities
+import RunFolders
 import Scenario
 import Simulation
 
@@ -29,19 +30,12 @@ struct CaseCommand: ParsableCommand {
 
     func run() throws {
         try reporting {
-            Host.volunteerForOutOfMemory()
+            HostMachine.volunteerForOutOfMemory()
             let overrides = Overrides(sets: sets, seed: seed, policy: policy, backend: backend, scale: scale)
             let files = [scenario] + [policy].compactMap(\.self).filter(PolicyFile.isFile)
-            let fingerprints = files.map(ExperimentPlanner.fingerprint(ofFile:)).joined(separator: " ")
-            let plan: RunPlan
-            let traces: TraceFiles
-            do throws(ScenarioFault) {
-                plan = try ScenarioLoader.load(path: scenario, overrides: overrides).get()
-                traces = try TraceFiles(plan)
-            } catch {
-                throw Failure(error.status, [error.illustrated])
-            }
-            let row = try summary(of: plan, traces)
+            let fingerprints = files.map { Fingerprint(ofFile: $0).description }.joined(separator: " ")
+            let plan = try ScenarioLoader.load(path: scenario, overrides: overrides).get()
+            let row = try summary(of: plan, try TraceFiles(plan))
             Terminal.say("\(fingerprints)\n\(row)")
             return .success
         }
@@ -49,7 +43,7 @@ struct CaseCommand: ParsableCommand {
 
     /// The row of `summary.csv`, without its line end.
     private func summary(of plan: RunPlan, _ traces: TraceFiles) throws -> String {
-        let memory = try Host.makeDevice(of: plan)
+        let memory = try HostMachine.makeDevice(of: plan)
         let sink = MemorySink()
         let sinks = RunSinks { schema -> any ByteSink in
             schema.name == RunTables.summary.name ? sink as any ByteSink : NullSink()
@@ -57,14 +51,15 @@ struct CaseCommand: ParsableCommand {
         let simulation = Simulation(plan, memory: memory, sinks: sinks, traces: traces)
         var share = CaseShare()
         let length = Double(max(1, plan.duration.microseconds))
-        do {
-            let ending = try simulation.run(
-                shouldStop: { Interruption.isAbandoned },
-                progress: { if tellShares { share.tell(Double(($0 - Instant.zero).microseconds) / length) } })
-            guard ending == .completed else { throw ExitStatus.internalFault.code }
-        } catch let failure as RunFailure {
-            throw Failure(failure.status, failure.text)
-        }
+        let ending = try simulation.run(
+            shouldStop: { Interruption.isAbandoned },
+            progress: { now in
+                guard tellShares, let line = share.line(Double((now - Instant.zero).microseconds) / length) else {
+                    return
+                }
+                Terminal.say(line)
+            })
+        guard ending == .completed else { throw ExitStatus.internalFault.code }
         let lines = sink.text.split(separator: "\n")
         guard lines.count == 2 else { throw Failure(.internalFault, "the summary has \(lines.count) lines, not 2") }
         return String(lines[1])

@@ -1,9 +1,10 @@
 import Experiments
 import Foundation
+import RunFolders
 
 /// One line on a terminal's stderr: the runs done, and about how long the rest takes. Without a terminal nothing is
 /// drawn.
-struct CaseProgress {
+struct CaseProgress: CaseListener {
     private var total: Int
     /// Runs that an earlier attempt made.
     private let before: Int
@@ -34,11 +35,15 @@ struct CaseProgress {
 
     mutating func end(_ index: Int) { remaining.end(index, at: elapsed) }
 
+    mutating func update(done: Int) { update(done: done, total: total) }
+
+    func complain(_ line: String) { Terminal.complain(line) }
+
     /// - Parameters:
     ///   - done: The runs that are done, those of earlier attempts aside.
     ///   - total: The runs in all, if that is known better than before.
-    mutating func update(done: Int, total: Int? = nil) {
-        self.total = total ?? self.total
+    mutating func update(done: Int, total: Int) {
+        self.total = total
         guard isShown else { return }
         let clock = ContinuousClock.now
         guard drawn.map({ clock - $0 > .milliseconds(100) }) ?? true else { return }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Experiments
 import Foundation
+import RunFolders
 
 /// Runs the cases that another process handed out; `Scripts/sweep-on` starts it on a worker, not people.
 ///

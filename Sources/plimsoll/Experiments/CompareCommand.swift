@@ -3,6 +3,7 @@ import Experiments
 import Foundation
 import Metrics
 import Quantities
+import RunFolders
 import Scenario
 
 struct CompareCommand: ParsableCommand {
@@ -89,12 +90,12 @@ struct CompareCommand: ParsableCommand {
                 options: options, planner: planner, jobs: jobs, out: out, resume: resume, clock: clock)
             let cost = try attempt.run(&booked)
             if cost.failures > 0 {
-                let isAnyMade = try keep(booked)
+                let isAnyMade = try ComparisonFolder.keep(booked)
                 if isAnyMade { try booked.note(cost, clock, jobs: jobs, ending: .failed) }
                 try cost.check(
                     retry: isAnyMade ? "; the others are in \(booked.path)/runs.csv, and --resume runs them again" : "")
             }
-            booked.warnOfMixture()
+            booked.takeWarningOfMixture().map(Terminal.complain)
             let cells = RunList.cells(of: try booked.finished.map(booked.row))
             let comparison = Comparison(
                 plan: plan, asked: options.policies.count, metrics: metrics.isEmpty ? MetricSense.usual : metrics,
@@ -105,45 +106,19 @@ struct CompareCommand: ParsableCommand {
         }
     }
 
-    /// Writes the rows of the successful runs when others failed; nothing is compared.
-    ///
-    /// - Returns: False if no run succeeded; then a new folder is removed.
-    private func keep(_ booked: BookedFolder) throws -> Bool {
-        guard !booked.withdrawIfBlank() else { return false }
-        let (plan, made) = (booked.plan, booked.finished)
-        let runs = RunList("runs", of: plan)
-        try booked.folder.directory.write(
-            try DataPackage.json(
-                name: "compare", title: "Runs of an incomplete comparison", tables: [runs.schema]),
-            to: "datapackage.json")
-        let cells = RunList.cells(of: try made.map(booked.row))
-        try booked.folder.write(runs.schema) { table in
-            for (index, row) in zip(made, cells) { runs.write(index, summary: row, to: table) }
-        }
-        return true
-    }
-
     private func write(
         _ comparison: Comparison, _ cells: [[String]], to booked: BookedFolder, jobs: Int, _ clock: ExperimentClock,
         _ cost: CaseCrew.Cost
     ) throws {
-        let (plan, folder, bootstrap) = (booked.plan, booked.folder, Bootstrap.standard)
-        let runs = RunList("runs", of: plan)
-        try folder.directory.write(
-            try DataPackage.json(
-                name: "compare", title: "A comparison of policies by Plimsoll",
-                tables: [Comparison.schema, runs.schema]), to: "datapackage.json")
-        try folder.write(runs.schema) { table in
-            for (index, row) in cells.enumerated() { runs.write(index, summary: row, to: table) }
-        }
-        try folder.write(Comparison.schema) { comparison.write(to: $0) }
+        let bootstrap = comparison.bootstrap
+        try ComparisonFolder.write(comparison, cells, to: booked)
         try booked.note(
             cost, clock, jobs: jobs, ending: .completed,
             intervals: "BCa bootstrap of paired differences, \(bootstrap.resamples) resamples, "
                 + "confidence \(bootstrap.confidence)")
         guard !options.quiet else { return }
         let seconds = String(format: "%.1f s, %.1f s of CPU", clock.seconds, cost.cpuSeconds)
-        let done = "\(cost.runs.counted("run")) in \(seconds), \(jobs) at a time; written to \(folder.path)"
+        let done = "\(cost.runs.counted("run")) in \(seconds), \(jobs) at a time; written to \(booked.path)"
         switch options.format {
         case .text: Terminal.say(([comparison.text, done, ""] + comparison.conclusions).joined(separator: "\n"))
         case .markdown:

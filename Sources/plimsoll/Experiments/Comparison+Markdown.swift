@@ -1,6 +1,7 @@
 import Experiments
 import Metrics
 import Quantities
+import RunFolders
 
 extension Comparison {
     /// One sentence per policy other than the baseline. It covers the last section: the only scenario, or all

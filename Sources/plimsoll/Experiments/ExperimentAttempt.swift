@@ -1,6 +1,7 @@
 import ArgumentParser
 import Experiments
 import Foundation
+import RunFolders
 import Scenario
 
 /// One attempt at an experiment: makes the runs that its folder lacks, and books each as it ends. `compare` and `sweep`
@@ -18,6 +19,7 @@ struct ExperimentAttempt {
     ///
     /// - Returns: The cost. Failed runs are counted in it.
     func run(_ booked: inout BookedFolder) throws -> CaseCrew.Cost {
+        booked.takeWarningOfMixture().map(Terminal.complain)
         let before = booked.ledger.finished
         let missing = booked.planned - before
         if before > 0, !options.quiet {

@@ -6,6 +6,7 @@ import Memory
 import Metrics
 import Plan
 import Quantities
+import RunFolders
 import Scenario
 import Simulation
 import Workload
@@ -146,7 +147,7 @@ struct ExperimentPlanner {
             do throws(ScenarioFault) {
                 plan.scenarios.append(try check(path, &plan))
             } catch {
-                if worst == .done { worst = error.status }
+                if worst == .done { worst = Failure(error).status }
                 faults += error.illustrated.split(separator: "\n").map(String.init)
             }
         }
@@ -185,7 +186,7 @@ struct ExperimentPlanner {
                 }
             }
             guard let given = plan.policies[policy]?.given, PolicyFile.isFile(given) else { continue }
-            plan.policies[policy]?.fingerprint = ExperimentPlanner.fingerprint(ofFile: given)
+            plan.policies[policy]?.fingerprint = Fingerprint(ofFile: given).description
         }
         guard let input else { preconditionFailure("a plan without policies or combinations") }
         return input
@@ -213,17 +214,13 @@ struct ExperimentPlanner {
     /// it.
     private static let program = ByteCount.mebibytes(40)
 
-    static func fingerprint(ofFile path: String) -> String {
-        Fingerprint(of: FileManager.default.contents(atPath: path) ?? Data()).description
-    }
-
     private static func input(
         _ path: String, _ plan: RunPlan
     ) -> ExperimentPlan.ScenarioInput {
         let traces = plan.apps.compactMap { $0.memory.trace?.file }
         return .init(
-            path: path, name: plan.name, fingerprint: fingerprint(ofFile: path),
-            traces: traces.map(fingerprint(ofFile:)))
+            path: path, name: plan.name, fingerprint: Fingerprint(ofFile: path).description,
+            traces: traces.map { Fingerprint(ofFile: $0).description })
     }
 
     /// Replaces `--set key=value` in diagnostics by `--vary` where the key was varied.
@@ -266,12 +263,8 @@ extension ExperimentPlanner {
     ) throws -> any CaseWorkers {
         guard let pipes = options.handOut else { return LocalWorkers(jobs: jobs, tellsShares: tellingShares) }
         let policies = plan.policies.compactMap { $0?.fingerprint == nil ? nil : $0?.given }
-        return try HandOut(
-            pipes,
-            HandOut.Head(
-                plan: "\(Fingerprint(of: try plan.json()))", runs: missing, program: LocalWorkers.program,
-                build: BuildIdentity.current, neededBytes: needed.bytes,
-                files: (plan.scenarios.map(\.path) + policies + traceFiles).map(HandOut.File.init)))
+        let files = plan.scenarios.map(\.path) + policies + traceFiles
+        return try HandOut(pipes, HandOut.Head(plan, runs: missing, needed: needed, files: files))
     }
 
     /// How many runs at a time; no more than fit into the host's memory.
@@ -279,7 +272,7 @@ extension ExperimentPlanner {
         // Elsewhere there is other memory, and the engine there knows how much.
         guard options.handOut == nil else { return options.jobs ?? 1 }
         let wanted = options.jobs ?? ProcessInfo.processInfo.activeProcessorCount
-        guard needed > .zero, let free = Host.freeMemory else { return wanted }
+        guard needed > .zero, let free = HostMachine.freeMemory else { return wanted }
         let room = free.size.bytes / needed.bytes
         guard room < wanted else { return wanted }
         guard options.jobs == nil, room > 0 else {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Experiments
 import Foundation
+import RunFolders
 
 /// Computes a confidence interval of a mean of means. `Scripts/tune` calls it; the help does not show it.
 ///

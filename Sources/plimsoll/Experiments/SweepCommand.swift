@@ -3,6 +3,7 @@ import Experiments
 import Foundation
 import Metrics
 import Quantities
+import RunFolders
 
 struct SweepCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -139,7 +140,8 @@ struct SweepRun: ParsableCommand {
             let cost = try attempt.run(&booked)
             if cost.failures > 0 { try booked.note(cost, clock, jobs: jobs, ending: .failed) }
             try cost.check(retry: "; --resume runs them again")
-            let values = try SweepFolder.finish(&booked, keeping: best.metrics)
+            booked.takeWarningOfMixture().map(Terminal.complain)
+            let values = try SweepFolder.finish(booked, keeping: best.metrics)
             try booked.note(cost, clock, jobs: jobs, ending: .completed)
             if !options.quiet {
                 let settings = values.map { SettingsComparison(plan, metrics: best.metrics, $0) }
@@ -202,7 +204,8 @@ struct SweepMerge: ParsableCommand {
 
     func run() throws {
         try reporting {
-            let (plan, values) = try SweepFolder.merge(parts, to: out, keeping: best.metrics)
+            let (plan, values) = try SweepFolder.merge(
+                parts, to: out, keeping: best.metrics, warn: Terminal.complain)
             if !quiet {
                 let done =
                     "\(plan.count.counted("run")) of \(parts.count.counted("part")); written to "

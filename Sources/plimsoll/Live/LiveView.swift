@@ -3,6 +3,7 @@ import Foundation
 import Plan
 import Pressure
 import Quantities
+import RunFolders
 import Simulation
 
 /// The speed of a watched run.

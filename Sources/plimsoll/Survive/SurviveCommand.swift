@@ -4,6 +4,7 @@ import Foundation
 import Interchange
 import Plan
 import Quantities
+import RunFolders
 import Scenario
 import Simulation
 import Survival
@@ -229,8 +230,6 @@ struct SurviveCommand: ParsableCommand {
                 return try SurviveRun(self).run()
             } catch is FatePlayer.Interrupted {
                 throw ExitCode(128 + Interruption.signalNumber)
-            } catch let failure as RunFailure {
-                throw Failure(failure.status, failure.text)
             }
         }
     }

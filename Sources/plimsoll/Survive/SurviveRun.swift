@@ -6,6 +6,7 @@ import Interchange
 import Memory
 import Plan
 import Quantities
+import RunFolders
 import Scenario
 import Simulation
 import Survival
@@ -24,7 +25,7 @@ struct SurviveRun {
         self.command = command
         var plan = try SurviveRun.plan(of: command, on: command.device)
         let app = try SurviveRun.place(of: command, in: plan)
-        let traces = try Failure.opening(plan)
+        let traces = try TraceFiles(plan)
         player = FatePlayer(traces: traces, isInterrupted: { Interruption.signalNumber != 0 })
         let obstacle = Sizing.obstacle(of: plan.apps[app])
         let sizes = try command.sizes()
@@ -59,21 +60,17 @@ struct SurviveRun {
     private static func plan(of command: SurviveCommand, on device: String?) throws -> RunPlan {
         let sets = (device.map { ["device={ like: \($0) }"] } ?? []) + command.sets
         let overrides = Overrides(sets: sets, policy: command.policy, backend: .accounting)
-        do throws(ScenarioFault) {
-            guard let path = command.scenario else {
-                let like = command.like ?? ""
-                let text = (command.day ?? .commuter).scenario(
-                    app: command.name, like: like, device: "{ like: \(device ?? "iphone-13") }")
-                return try ScenarioLoader.load(text: text, file: "--like \(like)", overrides: overrides).get()
-            }
-            guard path.lowercased().hasSuffix(".ips") else {
-                return try ScenarioLoader.load(path: path, overrides: overrides).get()
-            }
-            let text = try JetsamEventImport(path: path).scenario
-            return try ScenarioLoader.load(text: text, file: path, overrides: overrides).get()
-        } catch {
-            throw Failure(error.status, [error.illustrated])
+        guard let path = command.scenario else {
+            let like = command.like ?? ""
+            let text = (command.day ?? .commuter).scenario(
+                app: command.name, like: like, device: device ?? "iphone-13")
+            return try ScenarioLoader.load(text: text, file: "--like \(like)", overrides: overrides).get()
         }
+        guard path.lowercased().hasSuffix(".ips") else {
+            return try ScenarioLoader.load(path: path, overrides: overrides).get()
+        }
+        let text = try JetsamEventImport(path: path).scenario
+        return try ScenarioLoader.load(text: text, file: path, overrides: overrides).get()
     }
 
     /// The scenario on each device among which the smallest is sought, the one with the least memory first. The app has
@@ -113,7 +110,7 @@ struct SurviveRun {
     /// How many runs at a time; no more than fit into the host's memory.
     private static func jobs(_ command: SurviveCommand, _ plan: RunPlan, _ traces: TraceFiles) throws -> Int {
         let wanted = command.jobs ?? ProcessInfo.processInfo.activeProcessorCount
-        guard !command.ignoreHost, let free = Host.freeMemory else { return wanted }
+        guard !command.ignoreHost, let free = HostMachine.freeMemory else { return wanted }
         let needed = plan.hostDemand(traces).total
         let room = free.size.bytes / max(1, needed.bytes)
         guard room < wanted else { return wanted }
@@ -178,7 +175,7 @@ struct SurviveRun {
             let text = answer.sentences(of: part).joined(separator: " ")
             guard !text.isEmpty else { continue }
             progress.finish()
-            Terminal.say(SurviveRun.wrapped(text).joined(separator: "\n"))
+            Terminal.say(Answer.wrapped(text).joined(separator: "\n"))
         }
     }
 
@@ -194,20 +191,6 @@ struct SurviveRun {
                 "plimsoll plot \(ShellWord.quoted(folder.path)) draws it.",
             ]
         Terminal.say(lines.joined(separator: "\n"))
-    }
-
-    /// The text in lines of at most 80 columns.
-    static func wrapped(_ text: String) -> [String] {
-        var lines: [String] = []
-        // A number and its sign stay together.
-        for word in text.replacing(" %", with: "\u{A0}%").split(separator: " ") {
-            if let last = lines.last, last.count + 1 + word.count <= 80 {
-                lines[lines.count - 1] += " " + word
-            } else {
-                lines.append(String(word))
-            }
-        }
-        return lines.map { $0.replacing("\u{A0}", with: " ") }
     }
 }
 

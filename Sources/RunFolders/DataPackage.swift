@@ -1,0 +1,127 @@
+import Foundation
+import Metrics
+import Plan
+import Simulation
+
+/// `datapackage.json`: describes the CSV files in Frictionless Table Schema.
+package struct DataPackage: Encodable {
+    let profile = "tabular-data-package"
+    let name: String
+    let title: String
+    let version = "\(runFormatVersion)"
+    private(set) var resources: [Resource]
+
+    struct Resource: Encodable {
+        let name: String
+        let path: String
+        let profile = "tabular-data-resource"
+        let format = "csv"
+        let mediatype = "text/csv"
+        let encoding = "utf-8"
+        var description: String
+        /// An extension, which the standard allows. Only for `apps.csv`: `all`, or `changed` if a process has a row
+        /// only at samples at which it differs from its last row.
+        var rowsOf: String?
+        let schema: Schema
+    }
+
+    package struct Schema: Encodable {
+        let fields: [Field]
+        let missingValues = [""]
+        let primaryKey: [String]?
+        let foreignKeys: [Key]?
+    }
+
+    struct Field: Encodable {
+        let name: String
+        let type: String
+        let description: String
+        /// An extension, which Table Schema allows: `byte`, `s`, `ms`, `byte/s`, or `1` for a ratio.
+        let unit: String?
+        let constraints: Constraints
+    }
+
+    struct Constraints: Encodable {
+        let required: Bool
+        let `enum`: [String]?
+        let minimum: Int?
+        let maximum: Int?
+    }
+
+    struct Key: Encodable {
+        let fields: [String]
+        let reference: Reference
+
+        struct Reference: Encodable {
+            let resource: String
+            let fields: [String]
+        }
+    }
+
+    /// - Parameter tables: The tables that the run writes.
+    package init(of plan: RunPlan, _ tables: [TableSchema]) {
+        self.init(name: plan.name, title: "A Plimsoll run of \(plan.name)", tables: tables)
+        for index in resources.indices where resources[index].name == RunTables.apps.name {
+            resources[index].rowsOf = plan.appRows.rawValue
+            if plan.appRows == .changed { resources[index].description = DataPackage.rowsOfChanged }
+        }
+    }
+
+    private static let rowsOfChanged =
+        "One row per process and sample at which it differs from its last row, in the order of process numbers; at the "
+        + "other samples a process is as in its last row, until it exits"
+
+    private init(name: String, title: String, tables: [TableSchema]) {
+        self.name = DataPackage.identifier(of: name)
+        self.title = title
+        resources = tables.map { Resource(table: $0) }
+    }
+
+    /// The scenario's name, reduced to the characters that a package's name may have.
+    package static func identifier(of scenario: String) -> String {
+        let allowed = Set("abcdefghijklmnopqrstuvwxyz0123456789-._")
+        return "plimsoll-" + String(scenario.lowercased().map { allowed.contains($0) ? $0 : "-" })
+    }
+
+    package static func json(of plan: RunPlan, _ tables: [TableSchema] = RunTables.all) throws -> String {
+        try encode(DataPackage(of: plan, tables))
+    }
+
+    /// The package of tables that are not of a single run.
+    package static func json(name: String, title: String, tables: [TableSchema]) throws -> String {
+        try encode(DataPackage(name: name, title: title, tables: tables))
+    }
+
+    /// Only the tables that a run may write, for `plimsoll schema csv`.
+    package static func tables() throws -> String { try encode(RunTables.known.map { Resource(table: $0) }) }
+
+    private static func encode(_ value: some Encodable) throws -> String {
+        try JSONDocument.of(value, keepsKeys: true) + "\n"
+    }
+}
+
+extension DataPackage.Resource {
+    fileprivate init(table: TableSchema) {
+        name = table.name
+        path = table.file
+        description = table.meaning
+        let keys = table.foreignKeys.map {
+            DataPackage.Key(fields: $0.columns, reference: .init(resource: $0.table, fields: $0.columns))
+        }
+        schema = DataPackage.Schema(
+            fields: table.columns.map { DataPackage.Field(column: $0) },
+            primaryKey: table.primaryKey.isEmpty ? nil : table.primaryKey, foreignKeys: keys.isEmpty ? nil : keys)
+    }
+}
+
+extension DataPackage.Field {
+    fileprivate init(column: Column) {
+        name = column.name
+        type = column.type.rawValue
+        description = column.meaning
+        unit = column.unit?.rawValue
+        constraints = DataPackage.Constraints(
+            required: !column.isOptional, enum: column.choices.isEmpty ? nil : column.choices,
+            minimum: column.bounds.lowest, maximum: column.bounds.highest)
+    }
+}

@@ -1,0 +1,114 @@
+import Experiments
+import Foundation
+import Metrics
+
+/// The table of a sweep, and the joining of its parts.
+package enum SweepFolder {
+    package static let table = "sweep.csv"
+
+    /// Writes the table of a whole sweep; a part has none until `merge`.
+    ///
+    /// - Returns: The values of `metrics` in all runs; nil for a part.
+    package static func finish(_ booked: BookedFolder, keeping metrics: [String]) throws -> RunValues? {
+        guard booked.shard == .whole else { return nil }
+        var values = RunValues(metrics, of: booked.plan)
+        try write(booked.plan, to: booked.folder, &values) { [ledger = booked.ledger] _ in ledger }
+        return values
+    }
+
+    /// Writes the table in the order of the plan, with at most 500 rows in memory.
+    private static func write(
+        _ plan: ExperimentPlan, to folder: ExperimentFolder, _ values: inout RunValues, _ ledger: (Int) -> Ledger
+    ) throws {
+        let list = RunList("sweep", of: plan)
+        let names = plan.scenarios.map(\.name).joined(separator: ", ")
+        try folder.directory.write(
+            try DataPackage.json(name: "sweep", title: "A sweep of \(names) by Plimsoll", tables: [list.schema]),
+            to: "datapackage.json")
+        try folder.write(list.schema) { table in
+            for start in stride(from: 0, to: plan.count, by: 500) {
+                let indices = start..<min(start + 500, plan.count)
+                let rows = try indices.map { index in
+                    try BookedFolder.saying { () throws(LedgerFault) in try ledger(index).row(index) }
+                }
+                for (index, summary) in zip(indices, RunList.cells(of: rows)) {
+                    list.write(index, summary: summary, to: table)
+                    values.add(index, summary: summary)
+                }
+            }
+        }
+    }
+}
+
+extension SweepFolder {
+    private struct Part {
+        let path: String
+        let shard: Shard
+        let ledger: Ledger
+    }
+
+    /// Joins all parts of a sweep.
+    ///
+    /// - Parameter warn: Gets a line for people if several builds made the parts.
+    /// - Returns: The plan that the parts share, and the values of `metrics` in all runs.
+    package static func merge(
+        _ paths: [String], to out: String, keeping metrics: [String], warn: (String) -> Void
+    ) throws -> (ExperimentPlan, RunValues) {
+        guard let first = paths.first, let (plan, text) = try BookedFolder.readPlan(first, of: .sweep) else {
+            throw Failure(
+                .missingInput, "\(paths.first ?? "") holds no part of a sweep: there is no \(BookedFolder.planFile)")
+        }
+        var parts: [Part] = []
+        for path in paths {
+            guard let other = try BookedFolder.readPlan(path, of: .sweep) else {
+                throw Failure(.missingInput, "\(path) holds no part of a sweep: there is no \(BookedFolder.planFile)")
+            }
+            guard other.text == text else {
+                let difference = other.plan.difference(from: plan) ?? "form of plan.json"
+                throw Failure(
+                    .invalidInput, "\(path) belongs to another sweep than \(first): it has another \(difference)")
+            }
+            parts.append(try part(path, of: plan, Fingerprint(of: text), beside: parts))
+        }
+        let count = parts[0].shard.count
+        let missing = (1...count).filter { number in !parts.contains { $0.shard.number == number } }
+        guard missing.isEmpty else {
+            let list = missing.prefix(10).map { "\($0)/\(count)" }.joined(separator: ", ")
+            throw Failure(.invalidInput, "missing: part \(list)" + (missing.count > 10 ? ", …" : ""))
+        }
+        var builds: [String] = []
+        for build in parts.flatMap({ BookedFolder.builds(of: $0.path, having: $0.ledger) })
+        where !builds.contains(build) { builds.append(build) }
+        BookedFolder.warning("the parts were made", by: builds, of: plan, table: table).map(warn)
+        let folder = try ExperimentFolder(creating: out)
+        try folder.directory.write(text, to: BookedFolder.planFile)
+        try folder.directory.write(BookedFolder.list(builds), to: BookedFolder.buildsFile)
+        let byNumber = parts.sorted { $0.shard.number < $1.shard.number }
+        var values = RunValues(metrics, of: plan)
+        try write(plan, to: folder, &values) { byNumber[$0 % count].ledger }
+        return (plan, values)
+    }
+
+    private static func part(
+        _ path: String, of plan: ExperimentPlan, _ fingerprint: Fingerprint, beside others: [Part]
+    ) throws -> Part {
+        let file = "\(path)/\(Ledger.file)"
+        guard let shard = try BookedFolder.saying({ () throws(LedgerFault) in try Ledger.part(at: file) }) else {
+            throw Failure(.invalidInput, "\(file) is not the ledger of a sweep")
+        }
+        if let first = others.first, first.shard.count != shard.count {
+            throw Failure(.invalidInput, "\(path) is part \(shard), but \(first.path) is part \(first.shard)")
+        }
+        if let same = others.first(where: { $0.shard == shard }) {
+            throw Failure(.invalidInput, "\(path) and \(same.path) are both part \(shard)")
+        }
+        let ledger = try BookedFolder.saying(busy: .invalidInput) { () throws(LedgerFault) in
+            try Ledger(reading: file, plan: fingerprint, shard: shard, cases: plan.count)
+        }
+        let left = (0..<plan.count).count { shard.contains($0) && !ledger.isFinished($0) }
+        guard left == 0 else {
+            throw Failure(.invalidInput, "part \(shard) in \(path) lacks \(left) of its runs; finish it with --resume")
+        }
+        return Part(path: path, shard: shard, ledger: ledger)
+    }
+}

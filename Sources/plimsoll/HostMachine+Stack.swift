@@ -1,0 +1,20 @@
+import Foundation
+import RunFolders
+
+extension HostMachine {
+    /// Reading the most deeply nested text takes 1.2 MiB in a debug build.
+    private static let leastStack: rlim_t = 2 << 20
+
+    /// Refuses a stack so small that deep calls would overflow it and end the program by a signal. Runs first and
+    /// makes only system calls.
+    static func refuseSmallStack() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_STACK.rawValue), &limit) == 0, limit.rlim_cur < leastStack else {
+            return
+        }
+        let line: StaticString =
+            "plimsoll: the stack is limited to less than 2 MiB (ulimit -s); raise the limit\n"
+        _ = write(2, line.utf8Start, line.utf8CodeUnitCount)
+        _exit(ExitStatus.hostRefuses.rawValue)
+    }
+}
