@@ -119,8 +119,8 @@ struct ImportJetsamEvent: ParsableCommand {
                 let apps = try JetsamEventImport(path: file)
                 imported = (apps.scenario, apps.summary)
             } else {
-                let world = try JetsamWorldImport(path: file)
-                imported = (world.scenario, world.summary)
+                let phone = try JetsamPhoneImport(path: file)
+                imported = (phone.scenario, phone.summary)
             }
             try output.write(imported.scenario)
             Terminal.say(imported.summary)
@@ -129,7 +129,7 @@ struct ImportJetsamEvent: ParsableCommand {
     }
 
     private func replayReport() throws -> ExitCode {
-        let replay = JetsamReplay(try JetsamWorldImport(path: file))
+        let replay = JetsamReplay(try JetsamPhoneImport(path: file))
         try output.write(replay.scenario)
         Interruption.install()
         let outcome: ReplayOutcome

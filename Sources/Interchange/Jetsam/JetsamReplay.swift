@@ -12,20 +12,20 @@ import Simulation
 /// victims has ended, or after `ReplayAssumptions.time`.
 public struct JetsamReplay {
     /// The report's state.
-    public let world: JetsamWorldImport
+    public let phone: JetsamPhoneImport
     private let assumptions: ReplayAssumptions
 
     /// The run was interrupted.
     public struct Interrupted: Error {}
 
     /// The replay of a report.
-    public init(_ world: JetsamWorldImport) {
-        self.world = world
-        assumptions = ReplayAssumptions(world)
+    public init(_ phone: JetsamPhoneImport) {
+        self.phone = phone
+        assumptions = ReplayAssumptions(phone)
     }
 
     /// The scenario that is replayed, with all assumptions.
-    public var scenario: String { WorldScenario(world, replay: assumptions).text }
+    public var scenario: String { PhoneScenario(phone, replay: assumptions).text }
 
     /// How long the run goes on after the last victim has ended.
     static let afterwards = TimeSpan.seconds(10)
@@ -35,17 +35,17 @@ public struct JetsamReplay {
     /// - Parameter isInterrupted: Asked at every sample; true ends the run with `Interrupted`.
     /// - Throws: `ScenarioFault` if the state makes no valid scenario; what the device and the run throw.
     public func play(isInterrupted: @escaping () -> Bool = { false }) throws -> ReplayOutcome {
-        var plan = try ScenarioLoader.load(text: scenario, file: world.report.source.file).get()
+        var plan = try ScenarioLoader.load(text: scenario, file: phone.report.source.file).get()
         plan.backend = .accounting
         let memory = try plan.makeDevice()
         let simulation = Simulation(plan, memory: memory, sinks: RunSinks { _ in NullSink() })
         simulation.keepEvents()
         var ends: [ReplayEnd] = []
-        var waiting = Set(world.victims.map(\.name))
+        var waiting = Set(phone.victims.map(\.name))
         var closing: Instant?
         var isGivenUp = false
         func take() {
-            for event in simulation.takeEvents() where event.kind == .exit && event.app != world.demandName {
+            for event in simulation.takeEvents() where event.kind == .exit && event.app != phone.demandName {
                 let end = ReplayEnd(event, place: ends.count + 1)
                 ends.append(end)
                 waiting.remove(end.name)
@@ -58,7 +58,7 @@ public struct JetsamReplay {
             return isGivenUp || closing.map { simulation.now >= $0 } == true
         })
         guard !isGivenUp else { throw Interrupted() }
-        return ReplayOutcome(world, assumptions, ends, lasted: simulation.now - .zero)
+        return ReplayOutcome(phone, assumptions, ends, lasted: simulation.now - .zero)
     }
 }
 
@@ -111,13 +111,13 @@ public struct ReplayOutcome: Sendable {
     public let assumptions: [String]
     /// How long the run lasted.
     public let lasted: TimeSpan
-    let world: JetsamWorldImport
+    let phone: JetsamPhoneImport
 
     init(
-        _ world: JetsamWorldImport, _ assumptions: ReplayAssumptions, _ ends: [ReplayEnd], lasted: TimeSpan
+        _ phone: JetsamPhoneImport, _ assumptions: ReplayAssumptions, _ ends: [ReplayEnd], lasted: TimeSpan
     ) {
-        (self.world, self.lasted, self.assumptions) = (world, lasted, assumptions.words)
-        victims = world.victims.inOrderOfKills.map { member in
+        (self.phone, self.lasted, self.assumptions) = (phone, lasted, assumptions.words)
+        victims = phone.victims.inOrderOfKills.map { member in
             Victim(
                 name: member.name, band: member.band, reason: member.process.reason ?? "",
                 end: ends.first { $0.name == member.name }, isAssumed: assumptions.limit(of: member) != nil)
@@ -142,9 +142,9 @@ public struct ReplayOutcome: Sendable {
     }
 }
 
-extension [JetsamWorldImport.Member] {
+extension [JetsamPhoneImport.Member] {
     /// In the order in which jetsam ended them, if the report has it for all; otherwise as the report lists them.
-    fileprivate var inOrderOfKills: [JetsamWorldImport.Member] {
+    fileprivate var inOrderOfKills: [JetsamPhoneImport.Member] {
         guard allSatisfy({ $0.process.endedAfter != nil }) else { return self }
         func key(_ index: Int) -> (Int, Int) { (self[index].process.endedAfter ?? 0, index) }
         return indices.sorted { key($0) < key($1) }.map { self[$0] }

@@ -27,13 +27,13 @@ struct ReplayAssumptions {
     private let demandName: String
     private let hasCompressor: Bool
 
-    init(_ world: JetsamWorldImport) {
-        ceiling = world.device.ceiling
-        demandName = world.demandName
-        hasCompressor = world.device.keepFree != nil
+    init(_ phone: JetsamPhoneImport) {
+        ceiling = phone.device.ceiling
+        demandName = phone.demandName
+        hasCompressor = phone.device.keepFree != nil
         rate = ByteRate(bytesPerSecond: max(1, ceiling.bytes / (100 << 20)) << 20)
-        names = world.members.map(\.name)
-        limits = world.members.map { member in
+        names = phone.members.map(\.name)
+        limits = phone.members.map { member in
             // What holds next to nothing has no limit that it could be above.
             guard member.footprint >= .kibibytes(8) else { return nil }
             return switch member.process.reason {
@@ -45,7 +45,7 @@ struct ReplayAssumptions {
     }
 
     /// The limit that is assumed for the process; nil: none is.
-    func limit(of member: JetsamWorldImport.Member) -> Limit? {
+    func limit(of member: JetsamPhoneImport.Member) -> Limit? {
         names.firstIndex(of: member.name).flatMap { limits[$0] }
     }
 
@@ -99,17 +99,17 @@ struct ReplayAssumptions {
         ]
     }
 
-    func hasLimit(_ member: JetsamWorldImport.Member) -> Bool { limit(of: member) != nil }
+    func hasLimit(_ member: JetsamPhoneImport.Member) -> Bool { limit(of: member) != nil }
 
-    func grows(_ member: JetsamWorldImport.Member) -> Bool { limit(of: member) == .fatal }
+    func grows(_ member: JetsamPhoneImport.Member) -> Bool { limit(of: member) == .fatal }
 
     /// It crosses its limit within a second.
-    func growth(of member: JetsamWorldImport.Member) -> ByteRate? {
+    func growth(of member: JetsamPhoneImport.Member) -> ByteRate? {
         grows(member) ? ByteRate(bytesPerSecond: max(1 << 20, member.footprint.bytes / 50)) : nil
     }
 
     /// Limits that replace those of the scenario; nil: none do.
-    func limits(of member: JetsamWorldImport.Member) -> String? {
+    func limits(of member: JetsamPhoneImport.Member) -> String? {
         switch limit(of: member) {
         case .soft:
             let soft = max(ByteCount(JetsamEventImport.page), member.footprint - ByteCount(JetsamEventImport.page))
@@ -120,7 +120,7 @@ struct ReplayAssumptions {
     }
 
     /// A process must run to cross its limit; only an app is in front.
-    func state(of member: JetsamWorldImport.Member) -> StartedProcess.State {
+    func state(of member: JetsamPhoneImport.Member) -> StartedProcess.State {
         let isAppInFront = member.kind == nil && member.state == .front
         return grows(member) && !isAppInFront ? .background : member.state
     }

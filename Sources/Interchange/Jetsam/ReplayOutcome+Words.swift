@@ -8,14 +8,14 @@ extension ReplayOutcome {
     }
 
     private var heading: [String] {
-        let report = world.report
+        let report = phone.report
         let told = [report.product, report.system].compactMap { $0 }.map { onOneLine($0) }
         let file = onOneLine(report.source.file.split(separator: "/").last.map(String.init) ?? "report")
-        let device = world.device.preset?.name ?? "no preset"
+        let device = phone.device.preset?.name ?? "no preset"
         return [
             "report  " + ([file] + told).joined(separator: ", ") + ": "
-                + "\(world.members.count.counted("process", "processes")), \(victims.count) ended by jetsam",
-            "device  \(device), \(world.device.ceiling.readable) of RAM, policy jetsam of xnu-"
+                + "\(phone.members.count.counted("process", "processes")), \(victims.count) ended by jetsam",
+            "device  \(device), \(phone.device.ceiling.readable) of RAM, policy jetsam of xnu-"
                 + "\(report.kernel.rawValue)",
         ]
     }
@@ -45,7 +45,7 @@ extension ReplayOutcome {
     private var rest: [String] {
         guard !victims.isEmpty else { return lines("ended in the run", others + later) }
         let isWhole = ended == victims.count
-        let late = world.late.map { "\(onOneLine($0.name)) (\(onOneLine($0.reason ?? "")))" }
+        let late = phone.late.map { "\(onOneLine($0.name)) (\(onOneLine($0.reason ?? "")))" }
         let left = late.isEmpty ? [] : ["launched after the report's moment, so not replayed: \(late.count)"]
         return left + late.map { "  \($0)" }
             + lines(
@@ -63,7 +63,7 @@ extension ReplayOutcome {
             + more
     }
 
-    private func band(of end: ReplayEnd) -> Int { world.members.first { $0.name == end.name }?.band ?? 0 }
+    private func band(of end: ReplayEnd) -> Int { phone.members.first { $0.name == end.name }?.band ?? 0 }
 
     /// One line for scripts and people.
     public var counts: String {

@@ -12,13 +12,13 @@ import Testing
 
 /// Whole reports on their device: the state at time zero with the compressor, and what a replay shows.
 @Suite("whole JetsamEvent reports on their device")
-struct WorldReplayTests {
-    private static func world(_ report: SyntheticReport) throws -> JetsamWorldImport {
-        try JetsamWorldImport(report.bytes, file: "report.ips")
+struct PhoneReplayTests {
+    private static func phone(_ report: SyntheticReport) throws -> JetsamPhoneImport {
+        try JetsamPhoneImport(report.bytes, file: "report.ips")
     }
 
     private static func replay(_ report: SyntheticReport) throws -> ReplayOutcome {
-        try JetsamReplay(world(report)).play()
+        try JetsamReplay(phone(report)).play()
     }
 
     /// The first row of `pages.csv`: the state at time zero.
@@ -35,9 +35,9 @@ struct WorldReplayTests {
 
     /// Each size within 5 % of the report, and no more memory than the report has.
     private static func compare(_ bytes: [UInt8], poolWithin percent: Double = 5) throws {
-        let world = try JetsamWorldImport(bytes, file: "report.ips")
-        let (row, plan) = try start(world.scenario)
-        let (pages, size) = (world.report.pages, Double(world.report.pageSize))
+        let phone = try JetsamPhoneImport(bytes, file: "report.ips")
+        let (row, plan) = try start(phone.scenario)
+        let (pages, size) = (phone.report.pages, Double(phone.report.pageSize))
         func expect(_ column: String, _ wanted: Int, within percent: Double = 5) throws {
             let (held, wanted) = (try #require(row.number(column)), Double(wanted) * size)
             #expect(abs(held - wanted) * 100 <= wanted * percent, "\(column): \(held), \(wanted) in the report")
@@ -46,7 +46,7 @@ struct WorldReplayTests {
         try expect("compressed_bytes", pages.uncompressed)
         try expect("pool_bytes", pages.compressor, within: percent)
         try expect("free_bytes", pages.available, within: 20)
-        #expect(plan.device.ceiling == ByteCount(pages.all * world.report.pageSize), "a raised ceiling")
+        #expect(plan.device.ceiling == ByteCount(pages.all * phone.report.pageSize), "a raised ceiling")
     }
 
     @Test("resident, compressed and compressor sizes at time zero are the report's, under its own ceiling")
@@ -63,10 +63,10 @@ struct WorldReplayTests {
     func realState() throws {
         let file = try #require(RealReports.files.first { $0.lastPathComponent.contains("14.2") })
         try Self.compare(Array(Data(contentsOf: file)))
-        let world = try JetsamWorldImport(path: file.path())
-        #expect(world.device.preset?.name == "iphone-11")
-        let resident = world.members.reduce(ByteCount.zero) { $0 + $1.footprint - $1.compressed }
-        let told = world.report.processes.reduce(0) { $0 + ($1.own?.resident ?? 0) } * world.report.pageSize
+        let phone = try JetsamPhoneImport(path: file.path())
+        #expect(phone.device.preset?.name == "iphone-11")
+        let resident = phone.members.reduce(ByteCount.zero) { $0 + $1.footprint - $1.compressed }
+        let told = phone.report.processes.reduce(0) { $0 + ($1.own?.resident ?? 0) } * phone.report.pageSize
         #expect(abs(resident.bytes - told) * 100 <= told)
     }
 
@@ -76,8 +76,8 @@ struct WorldReplayTests {
     func realGuess() throws {
         let file = try #require(RealReports.files.first { $0.lastPathComponent.contains("10.1") })
         try Self.compare(Array(Data(contentsOf: file)), poolWithin: 8)
-        let world = try JetsamWorldImport(path: file.path())
-        #expect(world.device.preset == nil && world.scenario.contains("A guess: first what no process shows"))
+        let phone = try JetsamPhoneImport(path: file.path())
+        #expect(phone.device.preset == nil && phone.scenario.contains("A guess: first what no process shows"))
     }
 
     @Test("each process has the report's resident and compressed pages; what is in no count is compressed, too")
@@ -85,47 +85,47 @@ struct WorldReplayTests {
         var report = SyntheticReport.mixture
         // 2 MiB of a daemon are in neither count, and the report's sum has room for them.
         report.processes[1].wired = 2
-        let world = try Self.world(report)
-        for (member, process) in zip(world.members, report.processes) {
+        let phone = try Self.phone(report)
+        for (member, process) in zip(phone.members, report.processes) {
             let resident = min(process.resident, process.footprint)
             #expect((member.footprint - member.compressed).bytes / 16_384 == report.pages(resident), "\(member.name)")
         }
-        #expect(world.unshown == .mebibytes(1_698))
-        #expect(world.scenario.contains("2.0 MiB of footprints are in no count"))
+        #expect(phone.unshown == .mebibytes(1_698))
+        #expect(phone.scenario.contains("2.0 MiB of footprints are in no count"))
         // No room: it is wired memory, and stays in memory here.
         report.unshown = 0
-        let full = try Self.world(report)
+        let full = try Self.phone(report)
         #expect(full.unshown == .zero && full.members[1].compressed == .mebibytes(1))
     }
 
     @Test("a report without counts: the sum is spread over idle and suspended processes, then over all others")
     func spread() throws {
         let report = SyntheticReport.shortage
-        let world = try Self.world(report)
-        let sum = world.members.reduce(world.unshown) { $0 + $1.compressed }
+        let phone = try Self.phone(report)
+        let sum = phone.members.reduce(phone.unshown) { $0 + $1.compressed }
         #expect(abs(sum.bytes - report.compressed * 16_384) < 200 * 16_384)
-        for member in world.members.prefix(75) {
+        for member in phone.members.prefix(75) {
             let left = (member.footprint - member.compressed).bytes
             #expect(left * 1_000 <= member.footprint.bytes * 26 + 16_384_000, "\(member.name)")
         }
-        #expect(world.members.filter { $0.process.name.hasPrefix("workd") }.allSatisfy { $0.compressed < $0.footprint })
+        #expect(phone.members.filter { $0.process.name.hasPrefix("workd") }.allSatisfy { $0.compressed < $0.footprint })
     }
 
     @Test("the product names the preset if the pages are its; any other device has the report's pages alone")
     func presets() throws {
-        #expect(try Self.world(.shortage).device.preset?.name == "iphone-11")
-        #expect(try Self.world(.mixture).scenario.contains("device: { like: iphone-14, ceiling: "))
+        #expect(try Self.phone(.shortage).device.preset?.name == "iphone-11")
+        #expect(try Self.phone(.mixture).scenario.contains("device: { like: iphone-14, ceiling: "))
         var other = SyntheticReport.mixture
         other.product = "iPhone12,1"
-        let small = try Self.world(other)
+        let small = try Self.phone(other)
         #expect(small.device.preset == nil && small.scenario.contains("page: 16KiB, compressor: { keep_free: "))
         other.product = "iPhone99,1"
-        #expect(try Self.world(other).device.preset == nil)
+        #expect(try Self.phone(other).device.preset == nil)
         // Without a compressor's figures, footprints count in full and the ceiling is raised.
         other.product = "iPhone14,7"
         other.hasCompressor = false
         other.wired += 1_900
-        let plain = try Self.world(other)
+        let plain = try Self.phone(other)
         #expect(plain.device.preset?.name == "iphone-14" && plain.unshown == .zero)
         #expect(plain.scenario.contains("like: iphone-14, compressor: off"))
         #expect(try JetsamEventTests.load(plain.scenario).device.compressor == nil)
@@ -137,8 +137,8 @@ struct WorldReplayTests {
         #expect(try JetsamReport(report.bytes, file: "r.ips").idleCount == 75)
         // An idle daemon among those that work, as iOS has them, is no reason to count the others as idle.
         report.processes[90].states = ["daemon", "idle"]
-        let world = try Self.world(report)
-        #expect(world.report.idleCount == 75 && world.members[80].band == 30 && world.members[74].band == 0)
+        let phone = try Self.phone(report)
+        #expect(phone.report.idleCount == 75 && phone.members[80].band == 30 && phone.members[74].band == 0)
     }
 
     // MARK: Replays
@@ -204,7 +204,7 @@ struct WorldReplayTests {
         report.processes.removeAll { $0.states == ["frontmost"] }
         let odd = try Self.replay(report)
         #expect(odd.ended == 2 && odd.others.isEmpty && odd.victims.map(\.isSame) == [false, false])
-        #expect(odd.world.front == nil)
+        #expect(odd.phone.front == nil)
     }
 
     @Test("the app in front ends by the limit that its reason shows")
@@ -219,7 +219,7 @@ struct WorldReplayTests {
 
     @Test("a replay is the same every time, and the scenario that it writes is the one that it plays")
     func again() throws {
-        let replay = JetsamReplay(try Self.world(.mixture))
+        let replay = JetsamReplay(try Self.phone(.mixture))
         let (first, second) = (try replay.play(), try replay.play())
         #expect(first.text == second.text && first.victims == second.victims)
         let plan = try JetsamEventTests.load(replay.scenario)
@@ -232,7 +232,7 @@ struct WorldReplayTests {
         .enabled(if: !RealReports.files.isEmpty, "data: the shared reports are not beside the checkout"),
         arguments: RealReports.files)
     func real(file: URL) throws {
-        let outcome = try JetsamReplay(JetsamWorldImport(path: file.path())).play()
+        let outcome = try JetsamReplay(JetsamPhoneImport(path: file.path())).play()
         #expect(!outcome.victims.isEmpty && outcome.ended == outcome.victims.count)
         #expect(outcome.others.isEmpty && outcome.inOrder == outcome.victims.count)
     }
@@ -242,7 +242,7 @@ struct WorldReplayTests {
         let report = seed < 2 ? SyntheticReport.shortage : SyntheticReport.mixture
         var random = SeededGenerator(seed: seed, stream: "mutations")
         let (read, refused) = try Mutations.tally(of: report.bytes, count: 40, &random) { bytes throws(ScenarioFault) in
-            JetsamReplay(try JetsamWorldImport(bytes, file: "r.ips")).scenario
+            JetsamReplay(try JetsamPhoneImport(bytes, file: "r.ips")).scenario
         }
         #expect(read + refused == 40 && refused > 5)
     }

@@ -7,7 +7,7 @@ import Simulation
 
 /// Turns a JetsamEvent report into a scenario in which every process of the report is alive when the run begins: in its
 /// band, in the report's order, with its footprint.
-public struct JetsamWorldImport: Sendable {
+public struct JetsamPhoneImport: Sendable {
     /// A process of the scenario.
     public struct Member: Sendable {
         /// Its name in the scenario: valid and unique.
@@ -37,7 +37,7 @@ public struct JetsamWorldImport: Sendable {
     public let late: [JetsamReport.Process]
     /// Every process, in the report's order.
     public let members: [Member]
-    let device: WorldDevice
+    let device: PhoneDevice
     /// Compressed memory that no process of the report shows; zero without a compressor.
     let unshown: ByteCount
     /// The name of the process that holds it.
@@ -64,7 +64,7 @@ public struct JetsamWorldImport: Sendable {
                 at: report.listOffset,
                 "\(report.processes.count) processes; expected 1 to \(RunPlan.mostApps)")
         }
-        let cast = WorldCast(report)
+        let cast = PhoneCast(report)
         guard cast.kinds.contains(where: { $0 == nil }) else {
             throw report.source.fault(
                 at: report.listOffset,
@@ -82,8 +82,8 @@ public struct JetsamWorldImport: Sendable {
         let held = members.reduce(ByteCount.zero) { $0 + $1.footprint }
         let compressed = members.reduce(hidden) { $0 + $1.compressed }
         device =
-            shares.map { WorldDevice(report, $0, resident: held + hidden - compressed, compressed: compressed) }
-            ?? WorldDevice(report, apps: members.map(\.footprint))
+            shares.map { PhoneDevice(report, $0, resident: held + hidden - compressed, compressed: compressed) }
+            ?? PhoneDevice(report, apps: members.map(\.footprint))
         guard device.ceiling <= MemoryLimits.highestCeiling else {
             throw report.source.fault(
                 at: report.listOffset,
@@ -125,7 +125,7 @@ public struct JetsamWorldImport: Sendable {
     }
 }
 
-extension JetsamWorldImport {
+extension JetsamPhoneImport {
     /// A complete scenario, ready to run.
-    public var scenario: String { WorldScenario(self).text }
+    public var scenario: String { PhoneScenario(self).text }
 }

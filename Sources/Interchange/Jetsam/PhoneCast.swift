@@ -28,7 +28,7 @@ extension JetsamReport {
 }
 
 /// What each process of a report is, by its place in the report.
-struct WorldCast {
+struct PhoneCast {
     /// Nil: an app.
     var kinds: [ProcessKind?]
     private var hosts: [Int?]
@@ -38,8 +38,8 @@ struct WorldCast {
     init(_ report: JetsamReport) {
         let processes = report.processes
         let standings = report.standings
-        bands = WorldCast.bands(report, standings)
-        kinds = zip(processes, standings).map { WorldCast.kind(of: $0, $1) }
+        bands = PhoneCast.bands(report, standings)
+        kinds = zip(processes, standings).map { PhoneCast.kind(of: $0, $1) }
         hosts = Array(repeating: nil, count: processes.count)
         states = Array(repeating: .suspended, count: processes.count)
         findHosts(processes)
@@ -48,16 +48,16 @@ struct WorldCast {
 
     func members(
         _ report: JetsamReport, _ shares: CompressedShares?, _ names: inout ImportedNames
-    ) -> [JetsamWorldImport.Member] {
+    ) -> [JetsamPhoneImport.Member] {
         let given = report.processes.map { names.name(for: $0.name) }
-        let idle = WorldCast.idleTimes(report)
+        let idle = PhoneCast.idleTimes(report)
         return report.processes.enumerated().map { place, process in
             let isKernel = process.pid == 0 || process.name == "kernel_task"
             let age = TimeSpan(microseconds: Int64((process.age ?? 0) / 24))
             let page = JetsamEventImport.page
             let footprint = ByteCount(process.pages * report.pageSize).roundedUp(toMultipleOf: page)
             let compressed = ByteCount((shares?.compressed[place] ?? 0) * report.pageSize / page * page)
-            return JetsamWorldImport.Member(
+            return JetsamPhoneImport.Member(
                 name: given[place], process: process, kind: kinds[place], host: hosts[place].map { given[$0] },
                 state: states[place], band: isKernel ? JetsamBand.internal.number : bands[place], footprint: footprint,
                 compressed: compressed,

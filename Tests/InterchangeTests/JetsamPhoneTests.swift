@@ -11,7 +11,7 @@ import Testing
 
 /// Whole reports as the state in which a run begins.
 @Suite("JetsamEvent reports with every process")
-struct JetsamWorldTests {
+struct JetsamPhoneTests {
     /// A process as a report shows it.
     private struct Shown: Hashable {
         var name: String
@@ -42,25 +42,25 @@ struct JetsamWorldTests {
 
     /// Compares the state at the start with the report itself.
     private static func compare(_ bytes: [UInt8], ordersForeground: Bool = true) throws {
-        let world = try JetsamWorldImport(bytes, file: "report.ips")
-        let report = try reportAtStart(world.scenario).report
+        let phone = try JetsamPhoneImport(bytes, file: "report.ips")
+        let report = try reportAtStart(phone.scenario).report
         #expect(report.at == .zero)
-        let processes = report.processes.filter { $0.state.name != world.unshownName }
-        let expected = world.members.sorted { ($0.band, $1.idle) < ($1.band, $0.idle) }
+        let processes = report.processes.filter { $0.state.name != phone.unshownName }
+        let expected = phone.members.sorted { ($0.band, $1.idle) < ($1.band, $0.idle) }
         let bands = processes.map(\.state.band.number)
         #expect(bands == expected.map(\.band))
         for (place, process) in processes.enumerated() where bands[place] != JetsamBand.foreground.number {
             #expect(process.state.name == expected[place].name)
         }
         for process in processes {
-            let member = try #require(world.members.first { $0.name == process.state.name })
-            let (held, wanted) = (process.state.footprint.bytes, member.process.pages * world.report.pageSize)
+            let member = try #require(phone.members.first { $0.name == process.state.name })
+            let (held, wanted) = (process.state.footprint.bytes, member.process.pages * phone.report.pageSize)
             #expect(abs(held - wanted) * 100 <= wanted, "\(member.name): \(held), \(wanted) in the report")
-            if let band = world.report.band(of: member.process) {
+            if let band = phone.report.band(of: member.process) {
                 #expect(process.state.band == band, "\(member.name)")
             }
         }
-        #expect(processes.count == world.report.processes.count)
+        #expect(processes.count == phone.report.processes.count)
     }
 
     @Test("order, bands and footprints at time zero are the report's")
@@ -73,22 +73,22 @@ struct JetsamWorldTests {
 
     @Test("what each process is: apps, a helper of its coalition's app, daemons")
     func kinds() throws {
-        let world = try JetsamWorldImport(Array(JetsamFixture.report(JetsamFixture.modern).utf8), file: "report.ips")
-        let kinds = Dictionary(grouping: world.members, by: \.kind).mapValues { $0.map(\.name) }
+        let phone = try JetsamPhoneImport(Array(JetsamFixture.report(JetsamFixture.modern).utf8), file: "report.ips")
+        let kinds = Dictionary(grouping: phone.members, by: \.kind).mapValues { $0.map(\.name) }
         #expect(kinds[nil] == ["Notes", "Game of Life", "Maps", "Chat", "Browser", "Radio"])
         #expect(kinds[.webContent] == ["com.apple.WebKit.WebContent 2"])
-        #expect(world.members.first { $0.kind == .webContent }?.host == "Browser")
+        #expect(phone.members.first { $0.kind == .webContent }?.host == "Browser")
         #expect(kinds[.daemon]?.contains("SpringBoard") == true)
-        #expect(world.front?.name == "Browser")
-        #expect(world.summary.contains("daemons"))
+        #expect(phone.front?.name == "Browser")
+        #expect(phone.summary.contains("daemons"))
     }
 
     @Test("export, import and export again: the same processes in the same order, bands, states and pages")
     func again() throws {
         let first = try Self.reportAtStart(
-            try JetsamWorldImport(Array(JetsamFixture.report(JetsamFixture.modern).utf8), file: "report.ips").scenario
+            try JetsamPhoneImport(Array(JetsamFixture.report(JetsamFixture.modern).utf8), file: "report.ips").scenario
         ).text
-        let second = try Self.reportAtStart(try JetsamWorldImport(first, file: "first.ips").scenario).text
+        let second = try Self.reportAtStart(try JetsamPhoneImport(first, file: "first.ips").scenario).text
         #expect(try Self.shown(first) == Self.shown(second))
         #expect(try Self.shown(first).contains { $0.states == ["daemon", "idle"] })
     }
@@ -105,6 +105,6 @@ struct JetsamWorldTests {
     @Test("a report without an app is refused in one line")
     func empty() throws {
         let text = JetsamFixture.report([JetsamFixture.Entry("widgetd", 300, 0, "daemon idle")])
-        #expect(throws: ScenarioFault.self) { try JetsamWorldImport(Array(text.utf8), file: "report.ips") }
+        #expect(throws: ScenarioFault.self) { try JetsamPhoneImport(Array(text.utf8), file: "report.ips") }
     }
 }

@@ -4,7 +4,7 @@ import Reclaim
 import Scenario
 
 /// The device of a whole report: its pages, and where there is a compressor, its compressor.
-struct WorldDevice: Sendable {
+struct PhoneDevice: Sendable {
     /// The preset of the report's product; nil if there is none.
     let preset: DevicePreset?
     let ceiling: ByteCount
@@ -20,7 +20,7 @@ struct WorldDevice: Sendable {
     /// The device of a report that says nothing about a compressor.
     init(_ report: JetsamReport, apps: [ByteCount]) {
         let device = JetsamDevice(report, apps: apps, stands: true)
-        preset = WorldDevice.preset(of: report)
+        preset = PhoneDevice.preset(of: report)
         (ceiling, reserved) = (device.ceiling, device.reserved)
         (input, keepFree, page) = (nil, nil, nil)
         remarks = device.lines(report, raised: "processes", preset: preset)
@@ -41,8 +41,8 @@ struct WorldDevice: Sendable {
     init(_ report: JetsamReport, _ shares: CompressedShares, resident: ByteCount, compressed: ByteCount) {
         let unit = JetsamEventImport.page
         func bytes(_ pages: Int) -> ByteCount { ByteCount(pages * report.pageSize) }
-        preset = WorldDevice.preset(of: report)
-        let pool = compressed * Compressibility.typical.kept * WorldDevice.segments
+        preset = PhoneDevice.preset(of: report)
+        let pool = compressed * Compressibility.typical.kept * PhoneDevice.segments
         let left = bytes(report.pages.all) - bytes(report.pages.available) - pool - resident
         let raised = max(.zero, .zero - left).roundedUp(toMultipleOf: unit)
         ceiling = bytes(report.pages.all).roundedUp(toMultipleOf: unit) + raised
@@ -55,7 +55,7 @@ struct WorldDevice: Sendable {
         let share = bytes(report.pages.available).share(of: ceiling).partsPerMillion / 10_000
         keepFree = min(CompressorSettings().keepFree, .percent(max(1, share - 1)))
         page = preset == nil && report.pageSize == 16_384 ? .kibibytes(16) : nil
-        remarks = WorldDevice.remarks(
+        remarks = PhoneDevice.remarks(
             report, shares, raised: raised, mayHoldMore: input != nil, preset: preset)
     }
 

@@ -6,28 +6,28 @@ import Scenario
 import Workload
 
 /// The text of a scenario in which every process of a report is alive when the run begins.
-struct WorldScenario {
-    private let world: JetsamWorldImport
+struct PhoneScenario {
+    private let phone: JetsamPhoneImport
     /// What a replay adds; nil: nothing.
     private let replay: ReplayAssumptions?
 
-    init(_ world: JetsamWorldImport, replay: ReplayAssumptions? = nil) {
-        (self.world, self.replay) = (world, replay)
+    init(_ phone: JetsamPhoneImport, replay: ReplayAssumptions? = nil) {
+        (self.phone, self.replay) = (phone, replay)
     }
 
-    private var report: JetsamReport { world.report }
-    private var members: [JetsamWorldImport.Member] { world.members }
+    private var report: JetsamReport { phone.report }
+    private var members: [JetsamPhoneImport.Member] { phone.members }
 
     var text: String {
         let apps = members.filter { kind(of: $0) == nil }
         let parts = members.filter { kind(of: $0) != nil }
         var lines = heading + device + policyLines + (replay?.limitLines ?? [])
         lines += ["apps:"] + apps.map { "  - { name: \"\($0.name)\", \(settings(of: $0)) }" } + (replay?.appLines ?? [])
-        if !parts.isEmpty || world.unshown > .zero { lines += ["processes:"] + parts.map(line(ofPart:)) }
-        if world.unshown > .zero { lines += unshownPart }
+        if !parts.isEmpty || phone.unshown > .zero { lines += ["processes:"] + parts.map(line(ofPart:)) }
+        if phone.unshown > .zero { lines += unshownPart }
         lines += ["# In the report's order: jetsam ends them from the top, band by band.", "start:"]
         lines += members.map(line(ofStart:))
-        if world.unshown > .zero { lines.append(unshownStart) }
+        if phone.unshown > .zero { lines.append(unshownStart) }
         return (lines + (replay?.startLines ?? whatIsNext)).joined(separator: "\n") + "\n"
     }
 
@@ -35,7 +35,7 @@ struct WorldScenario {
 
     /// In a replay the compressor works only in need, so that jetsam acts at its marks.
     private var device: [String] {
-        world.device.lines(keepingFree: replay == nil ? .one : ReplayAssumptions.keepFree)
+        phone.device.lines(keepingFree: replay == nil ? .one : ReplayAssumptions.keepFree)
     }
 
     /// The release of jetsam that the report's system has, as far as it is known.
@@ -61,12 +61,12 @@ struct WorldScenario {
         if members.contains(where: { $0.process.priority == nil }) {
             lines.append("# The report shows no bands; they are guessed from states and from the report's order.")
         }
-        if !world.late.isEmpty {
+        if !phone.late.isEmpty {
             lines.append(
-                "# Left out: \(world.late.count) launched after the report was begun, and ended: "
-                    + onOneLine(world.late.map(\.name).joined(separator: ", ")) + ".")
+                "# Left out: \(phone.late.count) launched after the report was begun, and ended: "
+                    + onOneLine(phone.late.map(\.name).joined(separator: ", ")) + ".")
         }
-        lines += world.victims.map {
+        lines += phone.victims.map {
             "# jetsam ended \($0.name)\($0.process.pid.map { " (pid \($0))" } ?? ""): "
                 + "\(onOneLine($0.process.reason ?? "")); it held \($0.footprint.readable)."
         }
@@ -78,11 +78,11 @@ struct WorldScenario {
     // MARK: Processes
 
     /// In a replay an app stands for a process that has to grow, because only an app works for as long as it likes.
-    private func kind(of member: JetsamWorldImport.Member) -> ProcessKind? {
+    private func kind(of member: JetsamPhoneImport.Member) -> ProcessKind? {
         replay?.grows(member) == true ? nil : member.kind
     }
 
-    private func settings(of member: JetsamWorldImport.Member) -> String {
+    private func settings(of member: JetsamPhoneImport.Member) -> String {
         var parts = ["memory: { \(memory(of: member).joined(separator: ", ")) }"]
         if let limits = replay?.limits(of: member) ?? limits(of: member) { parts.append("limits: { \(limits) }") }
         if replay != nil, kind(of: member) == nil, member.state != .front {
@@ -92,7 +92,7 @@ struct WorldScenario {
     }
 
     /// Objects have the size of one page, because a report counts only pages.
-    private func memory(of member: JetsamWorldImport.Member) -> [String] {
+    private func memory(of member: JetsamPhoneImport.Member) -> [String] {
         let isPlain = member.kind != nil || replay?.grows(member) == true || replay?.hasLimit(member) == true
         let scene = isPlain ? .zero : JetsamEventImport.scene(of: member.footprint)
         let cache = isPlain ? .zero : JetsamEventImport.cache(of: member.footprint)
@@ -112,18 +112,18 @@ struct WorldScenario {
     }
 
     /// What a daemon may hold is not known, and an extension or an app that holds more has a higher limit.
-    private func limits(of member: JetsamWorldImport.Member) -> String? {
+    private func limits(of member: JetsamPhoneImport.Member) -> String? {
         guard let kind = member.kind else {
-            guard let limit = world.device.preset?.appLimit?.value, member.footprint >= limit * .percent(95) else {
+            guard let limit = phone.device.preset?.appLimit?.value, member.footprint >= limit * .percent(95) else {
                 return nil
             }
-            return "active: \(world.device.ceiling * 2)"
+            return "active: \(phone.device.ceiling * 2)"
         }
         guard let limit = kind.limit, kind == .daemon || limit <= member.footprint else { return nil }
         return "active: none, inactive: none, active_fatal: none"
     }
 
-    private func line(ofPart member: JetsamWorldImport.Member) -> String {
+    private func line(ofPart member: JetsamPhoneImport.Member) -> String {
         var kind = member.kind ?? .daemon
         var host = member.host.map { ", of: \"\($0)\"" } ?? ""
         // In a replay a helper off screen stands alone, so that jetsam ends it, and not the end of its app.
@@ -133,7 +133,7 @@ struct WorldScenario {
         return "  - { name: \"\(member.name)\", kind: \(kind.rawValue)\(host)\(stays), \(settings(of: member)) }"
     }
 
-    private func line(ofStart member: JetsamWorldImport.Member) -> String {
+    private func line(ofStart member: JetsamPhoneImport.Member) -> String {
         let compressed = member.compressed > .zero ? ", compressed: \(member.compressed)" : ""
         let state = replay?.state(of: member) ?? member.state
         return
@@ -141,26 +141,26 @@ struct WorldScenario {
             + "band: \(member.band), idle: \(member.idle), age: \(member.age) }"
     }
 
-    private var room: ByteCount { world.device.ceiling - world.device.reserved }
+    private var room: ByteCount { phone.device.ceiling - phone.device.reserved }
 
     private var unshownPart: [String] {
         let objects = "objects: { constant: \(ByteCount(JetsamEventImport.page)) }"
         return [
             "  # The report's compressor holds more than its processes show. Whose memory that is, it does not say.",
-            "  - { name: \"\(world.unshownName)\", kind: daemon, memory: { base: \(min(world.unshown, room)), "
+            "  - { name: \"\(phone.unshownName)\", kind: daemon, memory: { base: \(min(phone.unshown, room)), "
                 + "\(objects) }, limits: { active: none, inactive: none, active_fatal: none } }",
         ]
     }
 
     private var unshownStart: String {
-        "  - { process: \"\(world.unshownName)\", footprint: \(world.unshown), compressed: \(world.unshown), "
+        "  - { process: \"\(phone.unshownName)\", footprint: \(phone.unshown), compressed: \(phone.unshown), "
             + "band: \(JetsamBand.internal.number) }"
     }
 
     /// Comment lines that show in which order jetsam would end the processes.
     private var whatIsNext: [String] {
-        guard let front = world.front else { return [] }
-        let burst = "{ after: 0s, size: \(world.device.ceiling), over: 25s }"
+        guard let front = phone.front else { return [] }
+        let burst = "{ after: 0s, size: \(phone.device.ceiling), over: 25s }"
         let setting = ShellWord.quoted("apps.\(front.name).memory.bursts=[\(burst)]")
         return ["# To see which process ends next while the app in front takes more and more:", "# --set \(setting)"]
     }
