@@ -6,7 +6,7 @@ public enum RunTables {
     /// One row, every metric.
     public static let summary = TableSchema(
         "summary", "One row: every metric of the run", key: ["scenario", "policy", "seed"],
-        SummaryMetrics.all.map { Column($0.name, $0.type, unit: $0.unit, $0.meaning, optional: $0.isOptional) })
+        SummaryMetrics.all.map { Column($0) })
 
     /// One row per app.
     public static let appSummary = TableSchema(

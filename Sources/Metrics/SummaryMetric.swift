@@ -71,6 +71,9 @@ public struct SummaryMetric: Sendable {
     public let better: MetricSense
     /// Whether the value may be absent.
     public let isOptional: Bool
+    /// The metric that counts the launches that this one leaves out: those whose first frame never came. Such a metric
+    /// makes a policy look fast if it loses the slow launches. Nil if nothing is left out.
+    public var leavesOut: String? { name.hasPrefix("launch_latency_") ? "launches_unfinished" : nil }
     /// Computes the value from a run's facts.
     public let value: @Sendable (RunTally) -> MetricValue
 
@@ -97,6 +100,26 @@ public enum SummaryMetrics {
         SummaryMetric.identity + SummaryMetric.launches + SummaryMetric.terminations + SummaryMetric.reclaim
         + SummaryMetric.levels + SummaryMetric.waiting + SummaryMetric.launchShares + SummaryMetric.use
         + SummaryMetric.felt + SummaryMetric.lives + SummaryMetric.lost + SummaryMetric.cpu
+
+    /// The metrics that a page shows of several runs, in its order: what people call them, and whether pictures show
+    /// them, too.
+    public static let compared: [(name: String, title: String, isDrawn: Bool)] = [
+        ("launch_latency_p50_ms", "launch p50", false),
+        ("launch_latency_p95_ms", "launch p95", true),
+        ("launch_latency_max_ms", "launch max", false),
+        ("launches_unfinished", "launches lost", true),
+        ("hot_launch_ratio", "hot launches", true),
+        ("terminations", "terminations", true),
+        ("terminations_felt", "felt", true),
+        ("terminations_perceived", "perceived", false),
+        ("terminations_foreground", "in the foreground", false),
+        ("warnings", "warnings", false),
+        ("scenes_disconnected", "scenes disconnected", false),
+        ("bytes_reclaimed", "reclaimed", false),
+        ("time_critical_s", "time critical", true),
+        ("stall_time_s", "time stalled", false),
+        ("peak_resident_bytes", "peak", false),
+    ]
 
     /// The metric of that name; nil if there is none.
     public static func named(_ name: String) -> SummaryMetric? { all.first { $0.name == name } }

@@ -34,6 +34,14 @@ public struct Column: Sendable {
     public let isSigned: Bool
     /// Whether a share may exceed 1, as a part of something that is used several times over.
     public let mayExceedOne: Bool
+    /// The metric of `summary.csv` that it is; nil in other tables.
+    public private(set) var metric: SummaryMetric?
+
+    /// The column of a metric.
+    init(_ metric: SummaryMetric) {
+        self.init(metric.name, metric.type, unit: metric.unit, metric.meaning, optional: metric.isOptional)
+        self.metric = metric
+    }
 
     /// A column. By default its values are never absent and never negative.
     public init(

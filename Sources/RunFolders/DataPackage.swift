@@ -9,6 +9,8 @@ package struct DataPackage: Encodable {
     let name: String
     let title: String
     let version = "\(runFormatVersion)"
+    /// An extension, which the standard allows: what programs that draw a run must know of it; nil without one.
+    private(set) var run: RunFacts?
     private(set) var resources: [Resource]
 
     struct Resource: Encodable {
@@ -38,7 +40,22 @@ package struct DataPackage: Encodable {
         let description: String
         /// An extension, which Table Schema allows: `byte`, `s`, `ms`, `byte/s`, or `1` for a ratio.
         let unit: String?
+        /// What people call a metric that is compared.
+        let title: String?
+        /// An extension, only for the columns of `summary.csv`.
+        let metric: Metric?
         let constraints: Constraints
+    }
+
+    struct Metric: Encodable {
+        /// Which direction is better: `lower`, `higher` or `neither`.
+        let better: String
+        /// Its place among the metrics that a page shows of several runs, from 1; nil if it is not among them.
+        let place: Int?
+        /// Whether pictures of several runs show it.
+        let isDrawn: Bool
+        /// The metric that counts what this one leaves out.
+        let leavesOut: String?
     }
 
     struct Constraints: Encodable {
@@ -61,6 +78,7 @@ package struct DataPackage: Encodable {
     /// - Parameter tables: The tables that the run writes.
     package init(of plan: RunPlan, _ tables: [TableSchema]) {
         self.init(name: plan.name, title: "A Plimsoll run of \(plan.name)", tables: tables)
+        run = RunFacts(of: plan)
         for index in resources.indices where resources[index].name == RunTables.apps.name {
             resources[index].rowsOf = plan.appRows.rawValue
             if plan.appRows == .changed { resources[index].description = DataPackage.rowsOfChanged }
@@ -120,6 +138,14 @@ extension DataPackage.Field {
         type = column.type.rawValue
         description = column.meaning
         unit = column.unit?.rawValue
+        let place = column.metric.flatMap { metric in SummaryMetrics.compared.firstIndex { $0.name == metric.name } }
+        let compared = place.map { SummaryMetrics.compared[$0] }
+        title = compared?.title
+        metric = column.metric.map { metric in
+            DataPackage.Metric(
+                better: metric.better.rawValue, place: place.map { $0 + 1 }, isDrawn: compared?.isDrawn ?? false,
+                leavesOut: metric.leavesOut)
+        }
         constraints = DataPackage.Constraints(
             required: !column.isOptional, enum: column.choices.isEmpty ? nil : column.choices,
             minimum: column.bounds.lowest, maximum: column.bounds.highest)

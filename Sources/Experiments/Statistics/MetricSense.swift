@@ -9,7 +9,7 @@ extension MetricSense {
 
     /// Whether a metric covers only finished launches. Such a metric makes a policy look fast if it loses the slow
     /// launches.
-    public static func isOfLaunchesThatCame(_ name: String) -> Bool { name.hasPrefix("launch_latency_") }
+    public static func isOfLaunchesThatCame(_ name: String) -> Bool { SummaryMetrics.named(name)?.leavesOut != nil }
 
     /// The metrics that a comparison shows by default. Latencies cover only launches that reached their first frame,
     /// so the number of lost launches is shown beside them.

@@ -1,0 +1,40 @@
+import Experiments
+import Plan
+import Scenario
+
+/// What programs that draw a run must know of it besides its tables. It follows from the plan alone, so that a run that
+/// was killed has it, too.
+struct RunFacts: Encodable {
+    let scenario: String
+    /// The policy's title, as in `summary.csv`.
+    let policy: String
+    let seed: UInt64
+    /// What people call the device; nil if the scenario does not say.
+    let device: String?
+    /// The names of the apps, in the scenario's order. Other processes are not among them.
+    let apps: [String]
+    let cores: Int
+    /// Whether more urgent work goes first.
+    let hasPriorities: Bool
+    /// The available memory in bytes below which a level begins, by the level's name. Empty if the monitor looks at
+    /// something else.
+    let thresholds: [String: Int]
+    /// The claims about the run.
+    let expectations: [String]
+    /// The fingerprint of all that the run was made from but its seed.
+    let setup: String
+
+    init(of plan: RunPlan) {
+        (scenario, policy, seed, device) = (plan.name, plan.policy.title, plan.seed, plan.device.name)
+        apps = plan.ownApps.map(\.name)
+        (cores, hasPriorities) = (plan.device.cores.count, plan.device.cores.priorities)
+        let levels = ["warning": plan.monitor.warning, "critical": plan.monitor.critical]
+        thresholds =
+            plan.monitor.measure == .available
+            ? levels.mapValues { $0.enter.bytes(of: plan.effectiveCeiling).bytes } : [:]
+        expectations = plan.expectations.map(\.text)
+        var unseeded = plan
+        unseeded.seed = 0
+        setup = "\(Fingerprint(of: EffectiveScenario.yaml(of: unseeded)))"
+    }
+}
