@@ -4,7 +4,6 @@ import Quantities
 /// The results of a comparison: each policy's metrics, paired with the baseline's by scenario and seed.
 package struct Comparison {
     package let plan: ExperimentPlan
-    let metrics: [String]
     package let bootstrap: Bootstrap
     /// The number of policies on the command line. The first is the baseline; the plan's further policies are
     /// yardsticks.
@@ -42,21 +41,17 @@ package struct Comparison {
 
     /// - Parameter summaries: The cells of `summary.csv`, one row per case of the plan.
     package init(plan: ExperimentPlan, asked: Int, metrics: [String], bootstrap: Bootstrap, summaries: [[String]]) {
-        (self.plan, self.asked, self.metrics, self.bootstrap) = (plan, asked, metrics, bootstrap)
-        let names = RunTables.summary.columns.map(\.name)
+        (self.plan, self.asked, self.bootstrap) = (plan, asked, bootstrap)
+        var runs = RunValues(metrics, of: plan)
+        for (index, cells) in summaries.enumerated() { runs.add(index, summary: cells) }
         let scopes = plan.scenarios.indices.map { [$0] }
         let all = scopes.count > 1 ? [Array(plan.scenarios.indices)] : []
-        sections = (scopes + all).map { scope in
+        sections = (scopes + all).map { [runs] scope in
             /// Per policy, per scenario, per seed.
             func values(of metric: String) -> [[[Double?]]] {
-                guard let column = names.firstIndex(of: metric) else { preconditionFailure("no metric \(metric)") }
-                return plan.policies.indices.map { policy in
-                    scope.map { scenario in
-                        plan.seeds.indices.map { seed in
-                            let index = (scenario * plan.policies.count + policy) * plan.seeds.count + seed
-                            return Double(summaries[index][column])
-                        }
-                    }
+                plan.policies.indices.map { policy in
+                    let all = runs.values(of: metric, policy: policy, combination: 0)
+                    return scope.map { all[$0] }
                 }
             }
             let isOneUser = Comparison.isOneUser(MetricSense.launches.map { values(of: $0)[0] })
@@ -88,7 +83,7 @@ package struct Comparison {
     /// are taken as the sign; different users seldom have that.
     ///
     /// - Parameter launches: The baseline's launches of each kind; per kind, per scenario, per seed.
-    private static func isOneUser(_ launches: [[[Double?]]]) -> [Bool] {
+    static func isOneUser(_ launches: [[[Double?]]]) -> [Bool] {
         launches[0].indices.map { scenario in
             let counts = launches[0][scenario].indices.map { seed in
                 launches.reduce(0) { $0 + ($1[scenario][seed] ?? 0) }

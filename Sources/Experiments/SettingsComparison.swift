@@ -19,11 +19,8 @@ public struct SettingsComparison: Sendable {
         precondition(!metrics.isEmpty, "no metric chooses the best setting")
         (self.plan, self.values, self.bootstrap) = (plan, values, bootstrap)
         (chosen, others) = (metrics[0], Array(metrics.dropFirst()))
-        let launches = MetricSense.launches.map { values.values(of: $0, policy: 0, combination: 0) }
-        isOneUser = plan.scenarios.indices.map { scenario in
-            let counts = plan.seeds.indices.map { seed in launches.reduce(0) { $0 + ($1[scenario][seed] ?? 0) } }
-            return counts.allSatisfy { $0 == counts[0] }
-        }
+        isOneUser = Comparison.isOneUser(
+            MetricSense.launches.map { values.values(of: $0, policy: 0, combination: 0) })
     }
 
     /// The metric by which the best setting is chosen.
