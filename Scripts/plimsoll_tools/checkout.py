@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -14,7 +15,9 @@ RELEASE_BUILD = ROOT / ".build" / "release" / "plimsoll"
 
 
 def program() -> Path:
-    """The program of this checkout; without a checkout, the one of this archive or the one on PATH."""
+    """The program that PLIMSOLL names, or that of this checkout; without both, the one of this archive or on PATH."""
+    if named := os.environ.get("PLIMSOLL"):
+        return Path(named)
     if (ROOT / "Package.swift").is_file():
         return RELEASE_BUILD
     prefix = Path(sys.prefix)

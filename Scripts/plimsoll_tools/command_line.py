@@ -6,6 +6,7 @@ import argparse
 import difflib
 import io
 import itertools
+import json
 import os
 import re
 import sys
@@ -74,6 +75,24 @@ def visible(text: str) -> str:
     if text.isascii() and not text.encode("ascii").translate(None, PLAIN):
         return text
     return HIDDEN.sub(lambda found: f"\\u{{{ord(found[0]):X}}}", text)
+
+
+def visible_all(value: Any) -> Any:
+    """The value of a JSON document with hidden characters spelt out in all of its texts."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, list):
+        return [visible_all(one) for one in value]
+    return {key: visible_all(one) for key, one in value.items()} if isinstance(value, dict) else value
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a JSON file, with nothing hidden in it; empty if there is none that can be read."""
+    try:
+        found = visible_all(json.loads(path.read_text("utf-8", errors="replace")))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 class OutputLost(Exception):

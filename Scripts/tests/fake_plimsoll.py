@@ -16,7 +16,6 @@ import select
 import statistics
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -111,13 +110,32 @@ def summary(scenario: str, seed: int, policy: dict[str, Any]) -> dict[str, str] 
     }
 
 
-def interval(strata: Sequence[Sequence[float]], confidence: float, stream: str) -> tuple[float, float]:
-    """As if values were normal: wider than 95 % for the few that tests have."""
-    del stream
-    mean = statistics.fmean(map(statistics.fmean, strata))
-    spread = math.sqrt(sum(statistics.variance(one) / len(one) for one in strata if len(one) > 1)) / len(strata)
-    half = 1.3 * statistics.NormalDist().inv_cdf((1 + confidence) / 2) * spread
-    return mean - half, mean + half
+def row_of(metric: str, scenarios: list[dict[str, Any]]) -> dict[str, Any]:
+    """A metric's difference, as if values were normal: its interval is wider than 95 % for the few that tests have."""
+    pairs = [pair for one in scenarios for pair in one["pairs"]]
+    standard, tuned = (statistics.fmean(pair[name][metric] for pair in pairs) for name in ("standard", "tuned"))
+    gaps = [round(pair["tuned"][metric] - pair["standard"][metric], 9) for pair in pairs]
+    row = {"metric": metric, "standard": standard, "tuned": tuned, "difference": tuned - standard, "confidence": 0.95,
+           "pairs": len(pairs), "is_one_case_each": len(set(gaps)) == 1, "is_clear": False, "cells": list("abcde")}  # fmt: skip
+    if len(set(gaps)) > 1:
+        half = 2.6 * statistics.stdev(gaps) / math.sqrt(len(gaps))
+        row |= {"low": tuned - standard - half, "high": tuned - standard + half, "is_clear": abs(tuned - standard) > half}
+    return row
+
+
+def judge(question: dict[str, Any]) -> list[dict[str, Any]]:
+    """A verdict on each group, as simple as tests need it."""
+    found = []
+    for group in question["groups"]:
+        rows = [row_of(goal["metric"], [one for one in question["scenarios"] if one["name"] in group["scenarios"]])
+                for goal in question["goals"]]  # fmt: skip
+        gains = {-row["difference"] > 0 for row in rows if row["is_clear"]}
+        word = "not shown to be better" if not gains else "a trade" if len(gains) > 1 else "better" if True in gains else "worse"
+        word = "nothing was held out" if all(row["is_one_case_each"] for row in rows) else word
+        word = "not admissible" if group["broken"] else word
+        sentence = f"On {group['place']}: {word} than the default. {rows[0]['metric']} {'; '.join(group['broken'])}."
+        found.append({"place": group["place"], "word": word, "sentence": sentence, "rows": rows})
+    return found
 
 
 def answer(arguments: list[str]) -> str | None:
@@ -126,13 +144,14 @@ def answer(arguments: list[str]) -> str | None:
         return "0.0-fake"
     if arguments[:1] == ["build-id"]:
         return os.environ.get("FAKE_BUILD", "f" * 40)
-    if arguments[:1] == ["interval"]:
-        low, high = interval(**json.load(sys.stdin))
-        return json.dumps({"low": low, "high": high})
+    if arguments[:1] == ["verdict"]:
+        return json.dumps(judge(json.load(sys.stdin)))
     if arguments[:2] == ["list", "policies"]:
         return json.dumps({"policies": [{"policy": "fake", "parameters": TABLE}]})
-    if arguments[:2] == ["list", "metrics"]:
-        return "\n".join(f"{name}  a metric" for name in METRICS)
+    if arguments == ["schema", "csv"]:
+        metric = {"better": "lower", "isDrawn": False}
+        fields = [{"name": name, "type": "number", "metric": metric} for name in METRICS]
+        return json.dumps([{"name": "summary", "schema": {"fields": fields}}])
     return None if arguments[:1] == ["run"] else ""
 
 

@@ -6,10 +6,12 @@ import unittest
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from release import SHIPPED, ReleaseCase, each, long
+from synthetic_run import METRICS, NOT_DRAWN
 from test_report import data_of
 
-from plimsoll_tools.plotting import kills
+from plimsoll_tools.plotting import kills, metrics
 from plimsoll_tools.plotting.run_directory import read_run
 
 
@@ -35,6 +37,27 @@ class Report(ReleaseCase):
         self.assertEqual(dict(shown["summary"])["terminations_felt"], "0")
         self.assertEqual([block["kill"] for block in shown["explained"]["blocks"]], list(range(min(3, len(shown["kills"])))))
         self.assertTrue(all(held for _, held, _ in shown["expectations"]) and shown["expectations"])
+
+    def test_a_run_says_what_made_up_runs_say_of_themselves_and_of_metrics(self) -> None:
+        run = read_run(self.run_of("quickstart"))
+        known = {one.name: one for one in run.metrics}
+        for name, title, better, unit in METRICS:
+            metric = known[name]
+            self.assertEqual((metric.title, metric.better, metric.unit), (title, better, unit))
+            self.assertEqual((metric.is_drawn, metric.leaves_out != ""), (name not in NOT_DRAWN, unit == "ms"), name)
+        shown = [one.name for one in run.metrics if one.place]
+        self.assertEqual([name for name in shown if name in {name for name, *_ in METRICS}], [name for name, *_ in METRICS])
+        self.assertEqual(metrics.of_program(self.plimsoll), run.metrics)
+        # Written from the plan, so that a killed run has them, too.
+        made = run.manifest
+        self.assertEqual((run.facts.scenario, run.facts.policy, run.facts.seed),
+                         (made["scenario"], made["policy"], str(made["seed"])))  # fmt: skip
+        self.assertEqual(list(run.facts.expectations), [one["expectation"] for one in made["expectations"]])
+        self.assertEqual(run.facts.apps, tuple(pd.read_csv(run.directory / "app_summary.csv")["app"]))
+        other = read_run(self.play("quickstart", "other", "--seed", 7, "--backend", "accounting", "--summary-only", "--set", "expect=[]"))
+        self.assertNotEqual(other.facts.setup, run.facts.setup)
+        again = read_run(self.play("quickstart", "again", "--seed", 8, "--backend", "accounting", "--summary-only", "--set", "expect=[]"))
+        self.assertEqual((again.facts.setup, again.facts.seed), (other.facts.setup, "8"))
 
     def test_the_first_page_of_a_short_run_explains_every_end_that_the_user_felt(self) -> None:
         self.assert_explains_felt_ends("editor-behind-a-game")

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import argparse
 import csv
+import json
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 MIB = 1 << 20
 
@@ -44,6 +46,38 @@ OLDER = {"events": 7, "decisions": 11}
 
 FACTS = {"process_state": "state", "scene_state": "state", "pressure_level": "level", "warning": "level",
          "action": "action", "exit": "exit_reason"}  # fmt: skip
+
+
+METRICS = (
+    ("launch_latency_p50_ms", "launch p50", "lower", "ms"), ("launch_latency_p95_ms", "launch p95", "lower", "ms"),
+    ("launches_unfinished", "launches lost", "lower", ""), ("hot_launch_ratio", "hot launches", "higher", "1"),
+    ("terminations", "terminations", "lower", ""), ("terminations_felt", "felt", "lower", ""),
+    ("warnings", "warnings", "neither", ""), ("bytes_reclaimed", "reclaimed", "neither", "byte"),
+    ("time_critical_s", "time critical", "lower", "s"),
+)  # fmt: skip
+"""Some of those that the program declares: name, what people call it, which end is better, unit."""
+NOT_DRAWN = {"launch_latency_p50_ms", "warnings", "bytes_reclaimed"}
+
+
+def package_of(rows_of: str = "all", **facts: object) -> dict[str, Any]:
+    """A datapackage.json as far as the tools read it; `facts` of the run differ from those of a made-up one."""
+    fields = [
+        {"name": name, "title": title, "type": "number", **({"unit": unit} if unit else {}), "metric": {
+            "better": better, "place": place, "isDrawn": name not in NOT_DRAWN,
+            **({"leavesOut": "launches_unfinished"} if unit == "ms" else {}),
+        }}
+        for place, (name, title, better, unit) in enumerate(METRICS, start=1)
+    ]  # fmt: skip
+    return {
+        "resources": [{"name": "apps", "rowsOf": rows_of, "schema": {"fields": []}}, {"name": "summary", "schema": {"fields": fields}}],
+        "run": {"scenario": "synthetic", "policy": "lru", "seed": 1, "apps": [], "cores": CORES, "hasPriorities": True,
+                "thresholds": {}, "expectations": [], "setup": "", **facts},
+    }  # fmt: skip
+
+
+def write_package(directory: Path, rows_of: str = "all", **facts: object) -> None:
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "datapackage.json").write_text(json.dumps(package_of(rows_of, **facts)), "utf-8")
 
 
 @dataclass
@@ -274,12 +308,13 @@ def write_run(
     directory: Path, apps: int = 14, minutes: float = 30, seed: int = 1, ceiling: int = 1 << 30, step_s: float = 1.0,
     older: bool = False,
 ) -> None:
-    """Writes the CSVs of one made-up run; an older one has no columns of facts, no cores, and no terminations."""
+    """Writes the CSVs of one made-up run; an older one has no facts, no cores, and no terminations."""
     phone = Phone(apps, minutes, seed, ceiling)
     phone.run(step_s)
     directory.mkdir(parents=True, exist_ok=True)
     if not older:
         write_terminations(directory, phone.terminations)
+        write_package(directory, seed=seed, thresholds={"warning": ceiling * 18 // 100, "critical": ceiling * 8 // 100})
     for name, columns in COLUMNS.items():
         if name == "terminations" or older and name == "cores":
             continue

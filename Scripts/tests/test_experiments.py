@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+from synthetic_run import package_of, write_package
 from test_plots import RunDirectoryCase
 
 from plimsoll_tools.plotting import comparison, style, sweep
+from plimsoll_tools.plotting.metrics import metrics_of
+
+KNOWN = metrics_of(package_of())
 
 METRICS = ("launch_latency_p95_ms", "hot_launch_ratio", "terminations", "bytes_reclaimed")
 
@@ -26,10 +30,12 @@ def write_comparison(directory: Path, scenarios: list[str], policies: list[str],
                 )
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "comparison.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_package(directory)
 
 
 def write_sweep(directory: Path, settings: dict[str, list[str]], seeds: int = 3) -> None:
-    head = ["case", "scenario_file", "policy_label", *settings, "scenario", "policy", "seed", *sweep.METRICS]
+    metrics_drawn = [one.name for one in KNOWN if one.is_drawn]
+    head = ["case", "scenario_file", "policy_label", *settings, "scenario", "policy", "seed", *metrics_drawn]
     lines = [",".join(head)]
     number = 0
     for policy in ("lru", ""):
@@ -41,6 +47,7 @@ def write_sweep(directory: Path, settings: dict[str, list[str]], seeds: int = 3)
                 lines.append(",".join([f"{number}", "a.yaml", policy, *values, "a", "ladder", f"{seed}", *figures]))
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "sweep.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_package(directory)
 
 
 class Experiments(RunDirectoryCase):
@@ -86,7 +93,7 @@ class Experiments(RunDirectoryCase):
         write_comparison(self.directory / "c", ["a"], ["ladder", "jetsam"])
         table = comparison.read(self.directory / "c")
         table[["mean", "difference", "difference_low", "difference_high"]] = math.nan
-        figure = comparison.draw(table, "a")
+        figure = comparison.draw(table, "a", KNOWN)
         words = [text.get_text() for axes in figure.axes for text in axes.texts]
         self.assertEqual(words.count("unknown"), 2 * len(METRICS))
 
@@ -107,9 +114,9 @@ class Experiments(RunDirectoryCase):
             "device.cores": ["1", "2", "4"],
         }
         write_sweep(self.directory / "s", wide)
-        table, settings = sweep.read(self.directory / "s")
+        table, settings, known = sweep.read(self.directory / "s")
         self.assertEqual(settings, list(wide))
-        figure = sweep.draw(table, settings)
+        figure = sweep.draw(table, settings, known)
         assert figure is not None
         # A metric that no run has is left out, and one that is the same in every run is a line of text.
         self.assertEqual(len(figure.axes), 2 * 3)

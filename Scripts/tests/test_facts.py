@@ -13,7 +13,7 @@ from harness import FolderCase, call_main, load_main
 from synthetic_run import write_run, write_terminations
 
 from plimsoll_tools.plotting import states, style
-from plimsoll_tools.plotting.run_directory import NEWEST_FORMAT, UNKNOWN_ENDS, read_run
+from plimsoll_tools.plotting.run_directory import NEWEST_FORMAT, NO_FACTS, UNKNOWN_ENDS, read_run
 from plimsoll_tools.tuning import program
 
 OLDER = ("an older run, without columns of facts: the levels' thresholds, whose allocation found no room, and "
@@ -68,7 +68,7 @@ class OlderRuns(FolderCase):
 
     def test_an_older_run_is_drawn_as_far_as_it_goes_and_says_so_in_a_line(self) -> None:
         new, older = (read_run(self.make(name, older=name == "older")) for name in ("new", "older"))
-        self.assertEqual((new.notes, older.notes), ([], [OLDER, UNKNOWN_ENDS]))
+        self.assertEqual((new.notes, older.notes), ([], [OLDER, UNKNOWN_ENDS, NO_FACTS]))
         lanes = [states.lanes_of(run) for run in (new, older)]
         kinds = [{kind for lane in one for kind in lane.ended_as} for one in lanes]
         self.assertEqual(kinds, [{style.FELT, style.UNFELT}, {style.ENDED}])
@@ -81,7 +81,7 @@ class OlderRuns(FolderCase):
         self.assertNotEqual(pages[0].pop("thresholds"), {})
         for page in pages:
             # What only columns of facts say: which row of a decision is about no process, and the unit of a measure.
-            for key in ("notes", "title", "cores"):
+            for key in ("notes", "title", "cores", "values"):
                 del page[key]
             page["decisions"] = [row[:-1] for row in page["decisions"]]
             # What only terminations.csv says.
@@ -98,7 +98,7 @@ class OlderRuns(FolderCase):
         for folder, name in (("plotting", "plot"), ("reporting", "report")):
             with self.subTest(folder=folder):
                 status, _, said = call_main(load_main(folder), run)
-                self.assertEqual((status, said), (0, f"{name}: {OLDER}\n{name}: {UNKNOWN_ENDS}\n"))
+                self.assertEqual((status, said), (0, "".join(f"{name}: {note}\n" for note in (OLDER, UNKNOWN_ENDS, NO_FACTS))))
 
     def test_a_newer_format_is_refused_in_one_line(self) -> None:
         run = self.make("run")

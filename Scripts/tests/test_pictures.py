@@ -20,7 +20,7 @@ from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation, Text
-from synthetic_run import MIB, UNFELT, write_run, write_terminations
+from synthetic_run import MIB, UNFELT, package_of, write_package, write_run, write_terminations
 
 from plimsoll_tools.plotting import (
     compare,
@@ -29,6 +29,7 @@ from plimsoll_tools.plotting import (
     kills,
     launches,
     memory,
+    metrics,
     pressure,
     states,
     style,
@@ -38,18 +39,9 @@ from plimsoll_tools.plotting import (
 from plimsoll_tools.plotting.run_directory import UNKNOWN_ENDS, read_run
 from plimsoll_tools.reporting import payload
 from plimsoll_tools.tuning import charts
-from plimsoll_tools.tuning.verdict import Difference
 
-SCENARIO = """plimsoll: 1
-name: morning
-seed: 7
-policy:
-  name: lru
-apps:
-- name: chat
-- name: game
-- name: notes
-"""
+KNOWN = metrics.metrics_of(package_of())
+FACTS: dict[str, Any] = {"scenario": "morning", "seed": 7, "policy": "lru", "apps": ["chat", "game", "notes"]}
 EVENTS = ["time_s", "event", "app", "pid", "scene", "detail", "reason", "state", "level", "action", "exit_reason", "cause",
           "measure", "observed", "threshold"]  # fmt: skip
 
@@ -77,7 +69,7 @@ class StoryCase(PictureCase):
         """Ten minutes of three apps: chat is ended and wanted 100 s later, notes ended and never wanted, game dies on the
         screen at its own limit of 64 MiB."""
         folder = self.folder("story")
-        (folder / "scenario.yaml").write_text(SCENARIO, "utf-8")
+        write_package(folder, **FACTS)
 
         def event(time_s: float, kind: str, app: str, pid: int, **facts: object) -> dict[str, object]:
             return {"time_s": time_s, "event": kind, "app": app, "pid": pid, **facts}
@@ -389,23 +381,28 @@ class TruePeak(StoryCase):
 
 
 class Levels(StoryCase):
-    def test_levels_that_were_never_reached_have_lines_from_the_scenario(self) -> None:
+    def test_levels_have_lines_where_they_begin_and_a_page_has_those_that_were_reached(self) -> None:
         folder = self.story()
+        self.assertEqual(memory.thresholds(read_run(folder)), {})
         known = {"critical": 170 * MIB}
-        self.assertEqual(memory.set_thresholds(read_run(folder)), known)
-        for measure, found in (("available", {**known, "warning": 150.0 * MIB}), ("psi", known)):
-            monitor = f"monitor:\n  interval: 1s\n  warning: {{ enter: 25%, leave: 30% }}\n  critical: {{ enter: 5%, leave: 6% }}\n  measure: {measure}\n"
-            (folder / "scenario.yaml").write_text(SCENARIO.replace("apps:", f"{monitor}apps:"), "utf-8")
+        for facts, found in (({"warning": 50 * MIB, "critical": 30 * MIB}, {**known, "warning": 150.0 * MIB}),
+                             ({"warning": 0, "critical": 30 * MIB}, known),
+                             ({"warning": 200 * MIB, "critical": 30 * MIB}, known)):  # fmt: skip
+            write_package(folder, **FACTS, thresholds=facts)
             run = read_run(folder)
-            self.assertEqual(memory.set_thresholds(run), found)
+            self.assertEqual(memory.thresholds(run), found)
+            reached = {name: value for name, value in found.items() if name in set(run.samples["pressure_level"])}
+            self.assertEqual(payload.payload_of(run, "run")["thresholds"], reached)
             for figure, text in ((memory.draw(run), "warning, from 150 MiB"), (pressure.draw(run), "warning < 25%")):
-                self.assertEqual(text in self.words(figure), measure == "available")
+                self.assertEqual(text in self.words(figure), "warning" in found)
 
     def test_a_level_held_all_the_time_has_no_decimals(self) -> None:
         self.assertEqual([pressure.share_text(share) for share in (1, 0.9999, 0.075, 0)], ["100%", "100.0%", "7.5%", "0%"])
 
     def test_what_is_available_is_drawn_upon_the_thresholds(self) -> None:
-        figure = pressure.draw(read_run(self.story()))
+        folder = self.story()
+        write_package(folder, **FACTS, thresholds={"critical": 30 * MIB})
+        figure = pressure.draw(read_run(folder))
         assert figure is not None
         lines = figure.axes[0].lines
         shares = [line.get_zorder() for line in lines if line.get_drawstyle() == "steps-post"]
@@ -714,7 +711,7 @@ class Ticks(StoryCase):
         table = table.assign(verdict="worse", mean=3.0, pairs=8)
         figure = plt.figure(figsize=(8, 3))
         axes = figure.add_subplot()
-        comparison.draw_panel(axes, table, "terminations")
+        comparison.draw_panel(axes, table, metrics.named(KNOWN, "terminations"))
         self.assertGreaterEqual(max(axes.get_xticks()), 1.7)
         for longest in (9, 55, 290, 2000, 9000):
             axes = plt.figure().add_subplot()
@@ -803,7 +800,7 @@ game,cold,60,,,3,abandoned,2500
             table[columns] = 0
             table[f"{kind}_default_ms"] = sums
         table.to_csv(folder / "cores.csv", index=False)
-        (folder / "scenario.yaml").write_text("device:\n  cores:\n    performance: 4\n    priorities: off\n", "utf-8")
+        write_package(folder, hasPriorities=False)
         words = self.words(self.figure_of(folder))
         self.assertIn("default", words)
         self.assertIn("all work: no priorities", words)
@@ -857,7 +854,7 @@ class Titles(StoryCase):
         self.assertEqual(comparison.seeds(self.directory), "")
         pd.DataFrame({"seed": [1, 2, 3]}).to_csv(self.directory / "runs.csv", index=False)
         seeds = comparison.seeds(self.directory)
-        words = self.words(comparison.draw(comparison.read(self.directory), "morning", seeds, "morning, evening"))
+        words = self.words(comparison.draw(comparison.read(self.directory), "morning", KNOWN, seeds, "morning, evening"))
         self.assertIn("morning: ladder against lru, seeds 1 to 3", words)
         self.assertIn("morning, evening", words)
 
@@ -881,6 +878,7 @@ class Sweeps(StoryCase):
 
     def drawn(self, table: pd.DataFrame) -> list[tuple[str, Figure]]:
         table.to_csv(self.directory / "sweep.csv", index=False)
+        write_package(self.directory)
         return sweep.figures(*sweep.read(self.directory))
 
     GRID = tuple((str(first * MIB), second) for first in (64, 32, 96) for second in ("0", "0.5"))
@@ -928,7 +926,7 @@ class Fronts(StoryCase):
     PROBLEM = SimpleNamespace(
         name="jetsam", seeds=(1, 2), held_out_seeds=(101, 102), scenarios=(SimpleNamespace(name="morning"),),
         objectives=(SimpleNamespace(metric="terminations_felt", sign=1.0),
-                    SimpleNamespace(metric="launch_latency_p95_ms", sign=1.0)),
+                    SimpleNamespace(metric="launch_latency_p95_ms", sign=1.0)), known=KNOWN,
     )  # fmt: skip
 
     def test_a_front_is_a_staircase_of_what_was_reached(self) -> None:
@@ -949,15 +947,12 @@ class Fronts(StoryCase):
             self.assertTrue(min(ticks) <= 1500 and max(ticks) >= 1800, ticks)
 
     def test_metrics_in_which_nothing_differs_are_a_line_of_text(self) -> None:
-        def difference(metric: str, mean: float) -> Difference:
-            low, high = (mean - 1, mean + 1) if mean else (0.0, float("nan"))
-            return Difference(metric, 5.0, 5.0 + mean, mean, low, high, runs=2, confidence=0.95)
-
-        rows = {name: [difference("terminations_felt", -2.0), difference("launch_latency_p95_ms", 0.0)]
-                for name in ("morning", "all training scenarios")}  # fmt: skip
+        rows = [{"metric": "terminations_felt", "difference": -2.0, "low": -3.0, "high": -1.0, "is_clear": True},
+                {"metric": "launch_latency_p95_ms", "difference": 0.0, "low": 0.0, "is_clear": False}]  # fmt: skip
+        parts = [{"place": name, "rows": rows} for name in ("morning", "all training scenarios")]
         saved: list[Figure] = []
         with mock.patch.object(style, "save", side_effect=lambda figure, *_: saved.append(figure)):
-            charts.draw_verdict(self.PROBLEM, rows, self.directory)  # type: ignore[arg-type]
+            charts.draw_verdict(self.PROBLEM, parts, self.directory)  # type: ignore[arg-type]
         (figure,) = saved
         self.assertEqual(len(figure.axes), 1)
         words = self.words(figure)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import math
 import os
 import shutil
@@ -14,6 +15,7 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
+from unittest import mock
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -21,7 +23,7 @@ import pandas as pd
 from harness import FolderCase, PictureCase, call_main, load_main
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from synthetic_run import COLUMNS, MIB, UNFELT, write_run, write_terminations
+from synthetic_run import COLUMNS, METRICS, MIB, NOT_DRAWN, UNFELT, package_of, write_package, write_run, write_terminations
 
 from plimsoll_tools.plotting import (
     compare,
@@ -30,6 +32,7 @@ from plimsoll_tools.plotting import (
     kills,
     launches,
     memory,
+    metrics,
     pressure,
     several,
     states,
@@ -37,7 +40,8 @@ from plimsoll_tools.plotting import (
     sweep,
     terminations,
 )
-from plimsoll_tools.plotting.run_directory import UNKNOWN_ENDS, Run, app_names, complete_records, read_run
+from plimsoll_tools.plotting.metrics import Metric
+from plimsoll_tools.plotting.run_directory import NO_FACTS, UNKNOWN_ENDS, Facts, Run, complete_records, read_run
 
 PICTURES = ("memory", "pressure", "cores", "states", "launches", "terminations")
 
@@ -137,7 +141,7 @@ class WholeRuns(RunDirectoryCase):
         before = known.groupby("pid").shift()
         differs = (known[before.columns] != before).any(axis=1)
         apps[differs].to_csv(thin / "apps.csv", index=False)
-        (thin / "datapackage.json").write_text('{"resources": [{"name": "apps", "rowsOf": "changed"}]}')
+        write_package(thin, "changed")
         self.assertLess(differs.sum(), len(apps))
         expected, got = (read_run(folder).apps.sort_values(["time_s", "pid"]).reset_index(drop=True)
                          for folder in (whole, thin))
@@ -263,7 +267,7 @@ class BrokenRuns(RunDirectoryCase):
     def test_an_older_run_without_cores_is_drawn_without_a_word_about_them(self) -> None:
         run = self.make(older=True)
         status, said = self.plot(run, "--format", "png")
-        self.assertEqual((status, "cores" in said), (0, False), said)
+        self.assertEqual((status, "cores:" in said), (0, False), said)
         self.assertEqual({path.stem for path in (run / "plots").iterdir()}, set(PICTURES) - {"cores"})
 
     def test_ends_are_drawn_without_events(self) -> None:
@@ -398,9 +402,8 @@ class Memory(RunDirectoryCase):
     def test_an_app_has_one_colour_in_all_runs_of_a_scenario(self) -> None:
         paths = [self.make(f"run-{seed}", apps=14, minutes=10.0, seed=seed) for seed in (1, 2, 3)]
         names = sorted({name for path in paths for name in read_run(path).apps["app"]}, reverse=True)
-        text = "plimsoll: 1\napps:\n" + "".join(f"  - name: {name}\n    like: plain\n" for name in names)
         for path in paths:
-            (path / "scenario.yaml").write_text(text + "user:\n  - { name: nobody }\n", "utf-8")
+            write_package(path, apps=names)
         runs = [read_run(path) for path in paths]
         looks = [{layer.name: layer.colour for layer in memory.stack_of(run).layers if not layer.hatch} for run in runs]
         orders = {tuple(look) for look in looks}
@@ -412,24 +415,18 @@ class Memory(RunDirectoryCase):
         self.assertEqual(len(set(colours.values())), len(colours))
         self.assertEqual(list(colours), names, "the order is the scenario's")
 
-    def test_names_of_apps_are_read_as_they_are_written(self) -> None:
-        text = """plimsoll: 1
-policy:
-  rules:
-  - { name: rule }
-apps:
-- name: plain  # a comment
-  like: game
-  observers:
-  - { of: x }
-- { name: "on \\"q\\"", like: game }
-- name: 'it''s'
-user:
-- name: nobody
-"""
-        (self.directory / "scenario.yaml").write_text(text, "utf-8")
-        self.assertEqual(app_names(self.directory), ["plain", 'on "q"', "it's"])
-        self.assertEqual(app_names(self.directory / "none"), [])
+    def test_facts_that_are_none_are_those_of_an_older_run(self) -> None:
+        run = self.make()
+        self.assertEqual((read_run(run).facts.apps, read_run(run).facts.cores), ((), 4))
+        package = package_of()
+        broken: dict[str, Any]
+        for broken in ({}, {"run": 5}, {"run": {}}, package | {"run": package["run"] | {"thresholds": 5}}):
+            (run / "datapackage.json").write_text(json.dumps(broken), "utf-8")
+            self.assertEqual((read_run(run).facts, read_run(run).notes), (Facts(), [NO_FACTS]))
+        (run / "datapackage.json").write_text("{", "utf-8")
+        self.assertEqual(read_run(run).facts, Facts())
+        write_package(run, apps=["a\u202eb"])
+        self.assertEqual(read_run(run).facts.apps, ("a\\u{202E}b",))
 
     def test_no_apps_colour_is_a_levels_or_anothers(self) -> None:
         taken = [*style.LEVEL_COLOURS.values(), style.WANT_COLOUR, style.INK, style.OTHER_COLOUR, style.SYSTEM_COLOUR]
@@ -462,34 +459,6 @@ user:
         table = memory.at_times(memory.footprints(self.run_of().apps), np.array([0.0, 1.0, 1e6]))
         self.assertEqual(table.loc[1e6].sum(), 0)
 
-    def test_thresholds_are_those_of_available_memory(self) -> None:
-        run = self.run_of()
-        ceiling = run.samples["ceiling_bytes"].max()
-        run.tables["events"] = self.level_changes(("critical", "available_bytes", 25 * MIB))
-        self.assertEqual(memory.thresholds(run), {"critical": ceiling - 25 * MIB})
-        run.tables["events"] = self.level_changes(("critical", "uncompressed_ppm", 300_000))
-        self.assertEqual(memory.thresholds(run), {})
-
-    def test_the_threshold_at_which_a_level_is_left_is_not_taken_for_its_own(self) -> None:
-        run = self.run_of()
-        ceiling = run.samples["ceiling_bytes"].max()
-        run.tables["events"] = self.level_changes(*(
-            (level, "available_bytes", mib * MIB)
-            for level, mib in (("critical", 50), ("warning", 70), ("normal", 200), ("warning", 150))
-        ))  # fmt: skip
-        self.assertEqual(
-            memory.thresholds(run), {"critical": ceiling - 50 * MIB, "warning": ceiling - 150 * MIB}
-        )
-
-    @staticmethod
-    def level_changes(*changes: tuple[str, str, float]) -> pd.DataFrame:
-        rows = [
-            {"time_s": float(index), "event": "pressure_level", "app": "", "scene": "", "level": level, "measure": measure,
-             "threshold": threshold}
-            for index, (level, measure, threshold) in enumerate(changes)
-        ]  # fmt: skip
-        return pd.DataFrame(rows)
-
     def test_every_kind_of_warning_has_its_marks(self) -> None:
         told = pd.DataFrame({"time_s": [1.0, 2.0, 3.0, 4.0], "level": ["warning", "critical", "", ""]})
         figure = plt.figure()
@@ -499,11 +468,6 @@ user:
         self.assertEqual(marks, {
             style.SYSTEM_COLOUR: [3.0, 4.0], style.LEVEL_COLOURS["warning"]: [1.0], style.LEVEL_COLOURS["critical"]: [2.0],
         })  # fmt: skip
-
-    def test_a_run_without_changes_of_level_draws_no_line(self) -> None:
-        run = self.run_of()
-        run.tables["events"] = run.events.iloc[:0].copy()
-        self.assertEqual(memory.thresholds(run), {})
 
 
 class States(RunDirectoryCase):
@@ -750,6 +714,7 @@ class Comparisons(RunDirectoryCase):
         (run / "scenario.yaml").write_text(
             f"name: s\nseed: {seed}\ndevice:\n  ceiling: {ceiling}\npolicy:\n  name: {policy}\n{rest}", "utf-8"
         )
+        write_package(run, seed=seed, setup=f"{ceiling} {policy} {rest}")
         return run
 
     def sweep(self) -> Path:
@@ -793,9 +758,9 @@ class Comparisons(RunDirectoryCase):
 
     def test_a_run_of_which_nobody_knows_the_setup_joins_no_other(self) -> None:
         runs = [self.one(f"a-{seed}", "ladder", seed) for seed in (1, 2, 3)]
-        (runs[2] / "scenario.yaml").unlink()
+        (runs[2] / "datapackage.json").unlink()
         self.assertEqual(self.labels_of(*runs), ["a-1 (2 seeds)", "a-3"])
-        (runs[1] / "scenario.yaml").unlink()
+        (runs[1] / "datapackage.json").unlink()
         self.assertEqual(self.labels_of(*runs), ["seed 1", "seed 2", "seed 3"])
 
     def test_a_directory_of_runs_gives_one_picture(self) -> None:
@@ -807,7 +772,7 @@ class Comparisons(RunDirectoryCase):
     def test_runs_on_devices_by_name_give_a_picture_of_apps_alive_and_of_returns(self) -> None:
         runs = [self.make("a"), self.make("b")]
         for run, name in zip(runs, ("iPhone 13", "Pixel 6")):
-            (run / "scenario.yaml").write_text(f"plimsoll: 1\ndevice:\n  name: {name}\n", encoding="utf-8")
+            write_package(run, device=name)
         out = self.directory / "out"
         self.assertEqual(self.plot("--compare", *runs, "--out", out, "--format", "png")[0], 0)
         self.assertEqual(sorted(path.name for path in out.iterdir()), ["compare.png", "devices.png"])
@@ -838,8 +803,8 @@ class Comparisons(RunDirectoryCase):
         runs = [self.losing("whole", 20, 0), self.losing("lossy", 15, 5)]
         groups = compare.groups_of(runs, ["whole", "lossy"])
         self.assertEqual([group.lost for group in groups], [0, 5])
-        self.assertEqual(compare.may_be_best(groups, "launch_latency_p95_ms"), [True, False])
-        self.assertEqual(compare.may_be_best(groups, "terminations"), [True, True])
+        for name, rated in (("launch_latency_p95_ms", [True, False]), ("terminations", [True, True])):
+            self.assertEqual(compare.may_be_best(groups, metrics.named(runs[0].metrics, name)), rated)
         figure = compare.draw(runs, ["whole", "lossy"])
         tops = [np.asarray(line.get_ydata())[-1] for line in figure.axes[-1].lines if line.get_linestyle() != "None"]
         self.assertEqual(tops, [1.0, 0.75])
@@ -854,9 +819,23 @@ class Comparisons(RunDirectoryCase):
         self.assertEqual([float(np.asarray(mark.get_ydata())[0]) for mark in marks], [0.375, 0.7125])
         self.assertTrue(any("never came" in text.get_text() for text in figure.findobj(Text)))
 
-    def test_what_compares_runs_counts_lost_launches_and_felt_ends(self) -> None:
-        for shown in ([name for name, *_ in several.METRICS], compare.PANELS, sweep.METRICS):
-            self.assertLessEqual({"launches_unfinished", "terminations_felt"}, set(shown))
+    def test_metrics_are_those_of_the_package_or_of_the_program(self) -> None:
+        found = metrics.metrics_of(package_of())
+        self.assertEqual([one.name for one in found if one.place], [name for name, *_ in METRICS])
+        self.assertEqual({one.name for one in found} - {one.name for one in found if one.is_drawn}, NOT_DRAWN)
+        self.assertEqual(metrics.named(found, "time_critical_s"),
+                         Metric("time_critical_s", "time critical", "lower", "s", 9, is_drawn=True))  # fmt: skip
+        self.assertEqual(metrics.named(found, "new_ms"), Metric("new_ms", "new_ms", unit="ms"))
+        broken: Any
+        for broken in ({}, {"resources": 3}, {"resources": [{"schema": {"fields": [{"metric": {}}]}}]}):
+            self.assertEqual(metrics.metrics_of(broken), [])
+        said = json.dumps(package_of()["resources"])
+        program = self.program(f"test \"$*\" = 'schema csv' && echo '{said}'\n")
+        older = self.make(older=True)
+        for named, known in ((program, found), ("/bin/false", [])):
+            with mock.patch.dict(os.environ, PLIMSOLL=str(named)):
+                self.assertEqual(read_run(older).metrics, known)
+                self.assertEqual(self.plot("--compare", older, "--out", self.directory / f"out-{len(known)}", "--format", "png")[0], 0)
 
     def test_no_text_overlaps_another_whatever_the_number_of_runs(self) -> None:
         style.prepare()
@@ -903,7 +882,7 @@ class PairedPictures(unittest.TestCase):
             scope="scenario", scenario="s", metric="terminations", sense="lower", runs=pairs, mean=3.0
         )
         (self.directory / "comparison.csv").write_text(table.to_csv(index=False), "utf-8")
-        figure = comparison.draw(comparison.read(self.directory), "s")
+        figure = comparison.draw(comparison.read(self.directory), "s", metrics.metrics_of(package_of()))
         return {text.get_text() for text in figure.findobj(Text)}
 
     def test_the_picture_says_whether_there_are_intervals(self) -> None:

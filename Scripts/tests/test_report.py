@@ -14,7 +14,7 @@ from unittest import mock
 
 from browser import BROWSER
 from harness import FolderCase, call_main, load_main
-from synthetic_run import write_run
+from synthetic_run import write_package, write_run
 
 from plimsoll_tools.plotting import kills, several
 from plimsoll_tools.plotting.run_directory import read_run
@@ -307,7 +307,7 @@ class Expectations(ReportCase):
     def test_the_scenario_s_claims_are_there_with_their_outcomes(self) -> None:
         run = self.make(minutes=5.0)
         self.assertEqual(data_of(self.page(run))["runs"][0]["expectations"], [])
-        (run / "scenario.yaml").write_text("expect: [terminations == 0, 'warnings >= 1']\n", "utf-8")
+        write_package(run, expectations=["terminations == 0", "warnings >= 1"])
         # A run that was killed has checked none of them.
         self.assertEqual(data_of(self.page(run))["runs"][0]["expectations"], [["terminations == 0", None, ""], ["warnings >= 1", None, ""]])
         outcomes = [{"expectation": "terminations == 0", "held": False, "observed": "3"}, {"expectation": "warnings >= 1", "held": True, "observed": "9"}]
@@ -320,11 +320,11 @@ class Expectations(ReportCase):
 
 class Settings(unittest.TestCase):
     def test_a_value_with_a_unit_is_a_number(self) -> None:
-        for text, number in (("3", 3), ("-2", -2), ("25%", 0.25), ("1GiB", 1 << 30), ("1.5 MiB", 1.5 * (1 << 20)), ("250ms", 0.25),
-                             ("1min30s", 90), ("1 min 30 s", 90), ("4MiB/s", 4 << 20), ("0B/s", 0)):  # fmt: skip
-            self.assertEqual(payload.quantity(text), number, text)
+        for text, number in (("3", 3), ("-2", -2), ("25%", 0.25), ("1GiB", 1 << 30), ("1.5MiB", 1.5 * (1 << 20)), ("250ms", 0.25),
+                             ("1min30s", 90), ("4MiB/s", 4 << 20), ("0B/s", 0)):  # fmt: skip
+            self.assertEqual(payload.measured(text), number, text)
         for text in ("", "none", "True", "ladder", "1GiB of it", "3 4s", "3 4", "2 apps", "1.2.3", "nan", "v2", "1s2MiB", "apps-7"):
-            self.assertIsNone(payload.quantity(text), text)
+            self.assertIsNone(payload.measured(text), text)
 
     def test_values_stand_in_the_order_of_what_they_stand_for(self) -> None:
         runs = [{"settings": {"ceiling": ceiling, "policy": policy}} for ceiling, policy in
@@ -392,10 +392,10 @@ class Pages(ReportCase):
 
     def test_a_hostile_name_or_scenario_stays_text(self) -> None:
         run = self.make()
-        (run / "scenario.yaml").write_text("name: '</script><script>alert(1)</script> @SCRIPT@ @TITLE@'\n", "utf-8")
+        (run / "scenario.yaml").write_text("name: '</script><script>alert(1)</script> @{SCRIPT} @{TITLE}'\n", "utf-8")
         page = self.page(run)
         self.assertEqual(page.read_text("utf-8").count("</script>"), 2)
-        self.assertIn("@SCRIPT@ @TITLE@", data_of(page)["runs"][0]["scenario"])
+        self.assertIn("@{SCRIPT} @{TITLE}", data_of(page)["runs"][0]["scenario"])
 
     def test_the_same_csv_gives_the_same_bytes(self) -> None:
         run = self.make()

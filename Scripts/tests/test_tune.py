@@ -16,15 +16,17 @@ import time
 import unittest
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
 import fake_plimsoll
-import numpy as np
 import yaml
 from harness import FAKE, FolderCase, call_main, load_main, program_of
 from optuna.storages import RDBStorage
 
+from plimsoll_tools.plotting.metrics import Metric
+from plimsoll_tools.quantities import quantity
 from plimsoll_tools.tuning import outcome, program, search, space, verdict
 from plimsoll_tools.tuning.board import Board, open_storage
 from plimsoll_tools.tuning.problem import (
@@ -52,7 +54,7 @@ class FakeProgram(program.Program):
                 raise program.Fault(65, words)
         return fake_plimsoll.answer(list(arguments)) or ""
 
-    interval = staticmethod(fake_plimsoll.interval)
+    judge = staticmethod(fake_plimsoll.judge)
 
     def _run(self, job: program.Job) -> program.Summary:
         type(self).made += 1
@@ -118,7 +120,7 @@ class Searching(TuneCase):
         self.assertEqual(len(self.rows("held-out.csv")), 20 * 3 * 2)
         policy = yaml.safe_load((self.directory / "out" / "policy.yaml").read_text("utf-8"))
         self.assertEqual((policy["plimsoll"], policy["name"], policy["label"]), (1, "fake", "fake-tuned"))
-        keep = space.quantity(policy["parameters"]["keep"], "time")
+        keep = quantity(policy["parameters"]["keep"], "time")
         self.assertTrue(2 < keep < 200, f"the best is at 20 s, not at {keep} s")
         self.assertNotIn("friends", policy["parameters"])
         self.assertEqual(len(self.rows("trials.csv")), 30)
@@ -150,24 +152,13 @@ class Searching(TuneCase):
         written = self.scenario("written")
         status, out, err = self.tune(written, "--policy", "fake", "--trials", 20, "--out", self.directory / "out")
         self.assertEqual((status, err), (0, ""))
-        self.assertIn("On 6 seeds it never saw: identical under every seed: nothing was held out.", out)
+        self.assertIn("On 6 seeds it never saw: nothing was held out", out)
         self.assertNotIn("better than the default", out)
         row = next(row for row in self.rows("verdict.csv") if row["metric"] == "terminations_perceived")
         self.assertEqual((row["low"], row["high"], row["identical_under_every_seed"]), ("", "", "true"))
         facts = json.loads((self.directory / "out" / "tuning.json").read_text("utf-8"))
         self.assertEqual(list(facts["verdicts"].values()), ["nothing was held out"])
         self.assertIn("nothing was held out", (self.directory / "out" / "policy.yaml").read_text("utf-8"))
-
-    def test_of_several_scenarios_those_that_no_seed_changes_are_left_out(self) -> None:
-        day, written, other = (self.scenario(name) for name in ("day", "written", "written-too"))
-        arguments = ("--policy", "fake", "--trials", 20)
-        status, out, _ = self.tune(day, written, "--held-out", other, *arguments, "--out", self.directory / "out")
-        self.assertEqual(status, 0)
-        self.assertIn("without written: identical under every seed", out)
-        self.assertIn("On scenarios it never saw (written-too; 6 seeds): not shown to be better", out)
-        self.assertIn("identical under every seed: 1 case, and no interval", out)
-        rows = {(row["scenario"], row["metric"]): row for row in self.rows("verdict.csv")}
-        self.assertEqual(rows["all training scenarios", "terminations_perceived"]["pairs"], "6")
 
     def test_a_policy_that_kills_in_the_foreground_is_no_answer(self) -> None:
         arguments = (self.scenario("day"), "--policy", "fake", "--trials", 25, "--parameter", "greed")
@@ -476,153 +467,43 @@ class Spaces(unittest.TestCase):
         }.items():
             write = {"time": space.time_text, "ratio": space.share_text, "bytes": space.bytes_text}[kind]
             for value in values:
-                self.assertAlmostEqual(space.quantity(write(value), kind) / value, 1, delta=0.005, msg=write(value))
+                self.assertAlmostEqual(quantity(write(value), kind) / value, 1, delta=0.005, msg=write(value))
 
 
-ASK = fake_plimsoll.interval
+class Questions(unittest.TestCase):
+    def problem(self, **different: object) -> mock.Mock:
+        known = tuple(Metric(name, name, is_number=name != "policy") for name in ("policy", "a_ms", "b", "duration_s"))
+        scenarios, held_out = ([SimpleNamespace(name=name)] for name in ("day", "feast"))
+        return mock.Mock(**{
+            "seed": 7, "seeds": (1, 2), "held_out_seeds": (5, 6), "scenarios": scenarios, "held_out": held_out, "known": known,
+            "objectives": (Objective("a_ms", "minimize"), Objective("b", "maximize")),
+            "constraints": (Constraint("b", "<=", 3),), "metrics": ("a_ms", "b"), **different,
+        })  # fmt: skip
 
+    def test_the_program_is_asked_about_numbers_by_scenario(self) -> None:
+        standard, tuned = ({"policy": "p", "a_ms": a, "b": b, "duration_s": "60"} for a, b in (("900", "2"), ("", "5")))
+        pairs = [verdict.Pair(name, seed, standard, tuned) for seed in (5, 6) for name in ("day", "feast")]
+        asked = verdict.question(self.problem(), pairs, [["training"]])  # type: ignore[list-item]
+        self.assertEqual(asked["goals"], [{"metric": "a_ms", "is_maximized": False}, {"metric": "b", "is_maximized": True}])
+        self.assertEqual([(one["name"], one["is_seen"], one["training"]) for one in asked["scenarios"]],
+                         [("day", True, ["training"]), ("feast", False, [])])  # fmt: skip
+        # A run without a launch counts as waiting for all of it.
+        pair = {"standard": {"a_ms": 900.0, "b": 2.0, "duration_s": 60.0}, "tuned": {"a_ms": 60_000.0, "b": 5.0, "duration_s": 60.0}}
+        self.assertEqual([one["pairs"] for one in asked["scenarios"]], [[pair, pair], [pair, pair]])
+        self.assertEqual([(one["place"], one["scenarios"], one["broken"]) for one in asked["groups"]], [
+            ("day", ["day"], ["b <= 3: 5"]), ("feast", ["feast"], ["b <= 3: 5"]), ("2 seeds it never saw", ["day"], ["b <= 3: 5"]),
+            ("scenarios it never saw (feast; 2 seeds)", ["feast"], ["b <= 3: 5"]),
+        ])  # fmt: skip
 
-class Statistics(unittest.TestCase):
-    def pairs(self, shift: float, spread: float, count: int = 20) -> list[verdict.Pair]:
-        random = np.random.default_rng(1)
-        found = []
-        for seed in range(count):
-            base = 10 + 5 * random.normal()
-            tuned = base + shift + spread * random.normal()
-            # Another user under each seed.
-            standard = {"stalls": f"{base}", "launches_cold": f"{seed}"}
-            found.append(verdict.Pair("day", seed, standard, {"stalls": f"{tuned}"}))
-        return found
-
-    def test_identical_policies_differ_by_exactly_nothing(self) -> None:
-        one = verdict.difference("stalls", self.pairs(0, 0), 1, 0.95, ASK)
-        self.assertEqual((one.mean, one.low, one.high, one.is_clear), (0, 0, 0, False))
-
-    def test_pairs_show_what_the_spread_of_the_days_would_hide(self) -> None:
-        one = verdict.difference("stalls", self.pairs(-1, 0.5), 1, 0.95, ASK)
-        self.assertFalse(one.is_constant)
-        self.assertTrue(one.is_clear)
-        self.assertTrue(one.low < -1 < one.high)
-
-    def written(self, name: str, tuned: float, launches: list[str] | None = None) -> list[verdict.Pair]:
-        """Five seeds under which all is the same, but for the number of launches where it is given."""
-        counts = launches or ["9"] * 5
-        return [
-            verdict.Pair(name, seed, {"stalls": "20", "launches_cold": cold}, {"stalls": f"{tuned}"})
-            for seed, cold in enumerate(counts)
-        ]
-
-    def test_of_a_user_who_is_written_down_nothing_is_held_out(self) -> None:
-        goal = Objective("stalls", "minimize")
-        for tuned, words in (
-            (5, "20.0 -> 5.00: better by 15.0, identical under every seed: nothing was held out"),
-            (23, "20.0 -> 23.0: WORSE by 3.00, identical under every seed: nothing was held out"),
-            (20, "20.0 -> 20.0: no difference, identical under every seed: nothing was held out"),
-        ):
-            pairs = self.written("day", tuned)
-            one = verdict.difference("stalls", pairs, 1, 0.95, ASK)
-            self.assertEqual(verdict.clause(goal, one), f"stalls {words}")
-            self.assertEqual(outcome.interval(one), "identical under every seed")
-            self.assertEqual((outcome.plain(one.low), outcome.plain(one.high), one.is_clear), (None, None, False))
-            problem = mock.Mock(objectives=(goal,))
-            self.assertEqual(verdict.judgement(problem, [one], []), "nothing was held out")
-            # One seed says nothing about others.
-            self.assertFalse(verdict.difference("stalls", pairs[:1], 1, 0.95, ASK).cases)
-            # The search saw that a seed matters: then it does, whatever the held-out seeds show.
-            varied = verdict.difference("stalls", pairs, 1, 0.95, ASK, varied={("day", "stalls")})
-            self.assertFalse(varied.cases)
-
-    def test_luck_that_touches_both_policies_alike_is_no_other_case(self) -> None:
-        values = (1550.976, 1750.976, 1750.976, 1550.976, 1650.3)
-        pairs = [verdict.Pair("day", k, {"stalls": f"{x}"}, {"stalls": f"{x - 15}"}) for k, x in enumerate(values)]
-        one = verdict.difference("stalls", pairs, 1, 0.95, ASK)
-        self.assertEqual((one.cases, one.is_clear, round(one.mean, 6)), (1, False, -15))
-
-    def test_the_training_seeds_are_asked_too(self) -> None:
-        problem = mock.Mock(seeds=(1, 2), scenarios=(mock.Mock(), mock.Mock()), metrics=("a", "b"))
-        for scenario, name in zip(problem.scenarios, ("day", "night")):
-            scenario.name = name
+    def test_the_training_runs_are_told_too(self) -> None:
+        problem = self.problem(scenarios=(mock.Mock(), mock.Mock()), metrics=("a", "b"))
         base = mock.Mock(user_attrs={"round_0": [[1, 2], [3, 4]], "round_1": [[2, 2], [3, 4]]})
         tuned = mock.Mock(user_attrs={"round_0": [[0, 1], [3, 4]], "round_1": [[1, 1], [3, 5]]})
-        self.assertEqual(verdict.varied_in_training(problem, base, tuned), {("night", "b")})
+        night = [{"standard": {"a": 3, "b": 4}, "tuned": {"a": 3, "b": b}} for b in (4, 5)]
+        self.assertEqual(verdict.training_of(problem, base, tuned)[1], night)
 
-    def test_other_users_with_the_same_outcome_are_no_case(self) -> None:
-        one = verdict.difference("stalls", self.written("day", 5, ["9", "12", "7", "9", "8"]), 1, 0.95, ASK)
-        self.assertEqual((one.cases, one.is_constant, one.is_clear), (0, True, True))
-        words = "stalls 20.0 -> 5.00: better by 15.0, the same amount under every seed"
-        self.assertEqual(verdict.clause(Objective("stalls", "minimize"), one), words)
 
-    def test_a_case_that_the_search_saw_does_not_count_beside_scenarios_that_seeds_change(self) -> None:
-        day = self.pairs(0, 1)
-        alone = verdict.difference("stalls", day, 1, 0.95, ASK, seen={"day", "diary"})
-        both = verdict.difference("stalls", day + self.written("diary", 1), 1, 0.95, ASK, seen={"day", "diary"})
-        self.assertEqual((both.mean, both.low, both.high, both.runs), (alone.mean, alone.low, alone.high, 20))
-        self.assertEqual(both.left_out, ("diary",))
-        words = verdict.clause(Objective("stalls", "minimize"), both)
-        self.assertIn("no difference shown", words)
-        self.assertIn(", without diary: identical under every seed", words)
-
-    def test_a_case_that_the_search_never_saw_counts_as_one(self) -> None:
-        goal = Objective("stalls", "minimize")
-        few = verdict.difference("stalls", self.written("diary", 5), 1, 0.95, ASK, seen={"day"})
-        words = "stalls 20.0 -> 5.00: better by 15.0, identical under every seed: 1 case, and no interval"
-        self.assertEqual(verdict.clause(goal, few), words)
-        self.assertEqual(verdict.judgement(mock.Mock(objectives=(goal,)), [few], []), "not shown to be better")
-        # Five cases are five values, and no more than that.
-        pairs = [pair for index in range(5) for pair in self.written(f"diary-{index}", 18 - index)]
-        many = verdict.difference("stalls", pairs, 1, 0.95, ASK, seen={"day"})
-        five = [verdict.Pair("day", k, {"stalls": "20"}, {"stalls": f"{18 - k}"}) for k in range(5)]
-        equal = verdict.difference("stalls", five, 1, 0.95, ASK)
-        self.assertEqual((many.cases, many.low, many.high), (5, equal.low, equal.high))
-        # Beside a scenario that seeds change it counts half, and adds no certainty.
-        day = self.pairs(-1, 0.5)
-        mixed = verdict.difference("stalls", day + self.written("diary", 5), 1, 0.95, ASK, seen={"dawn"})
-        alone = verdict.difference("stalls", day, 1, 0.95, ASK, seen={"dawn"})
-        self.assertAlmostEqual(mixed.mean, (alone.mean - 15) / 2)
-        self.assertAlmostEqual(mixed.high - mixed.low, (alone.high - alone.low) / 2)
-
-    def test_a_gain_in_cases_shows_nothing_and_a_loss_in_them_is_a_loss(self) -> None:
-        goals = (Objective("a", "minimize"), Objective("stalls", "minimize"))
-
-        def word(tuned: float) -> str:
-            case = verdict.difference("stalls", self.written("day", tuned), 1, 0.95, ASK)
-            other = verdict.Difference("a", 0, 0, mean, ends[0], ends[1], 20, 0.95)
-            return verdict.judgement(mock.Mock(objectives=goals), [other, case], [])
-
-        mean, ends = 0.0, (-1.0, 1.0)
-        self.assertEqual(word(5), "not shown to be better")
-        mean, ends = -2.0, (-3.0, -1.0)
-        self.assertEqual(word(5), "better")
-        self.assertEqual(word(23), "a trade")
-
-    def test_a_run_without_a_launch_counts_as_waiting_for_all_of_it(self) -> None:
-        pairs = [
-            verdict.Pair(
-                "day",
-                1,
-                {"launch_latency_p95_ms": "900", "duration_s": "60"},
-                {"launch_latency_p95_ms": "", "duration_s": "60"},
-            )
-        ]
-        self.assertEqual(verdict.difference("launch_latency_p95_ms", pairs, 1, 0.95, ASK).tuned, 60_000)
-
-    def test_worse_on_one_and_better_on_another_is_a_trade(self) -> None:
-        goals = (Objective("a", "minimize"), Objective("b", "maximize"))
-        problem = mock.Mock(objectives=goals)
-
-        def word(a: tuple[float, float], b: tuple[float, float], broken: list[str] | None = None) -> str:
-            found = [
-                verdict.Difference(name, 0, 0, sum(ends) / 2, *ends, 20, 0.95) for name, ends in (("a", a), ("b", b))
-            ]
-            return verdict.judgement(problem, found, broken or [])
-
-        self.assertEqual(word((-2, -1), (-1, 1)), "better")
-        self.assertEqual(word((-1, 1), (1, 2)), "better")
-        self.assertEqual(word((-2, -1), (-2, -1)), "a trade")
-        self.assertEqual(word((-1, 1), (-2, -1)), "worse")
-        self.assertEqual(word((-1, 1), (-1, 1)), "not shown to be better")
-        self.assertEqual(word((-2, -1), (1, 2), ["x"]), "not admissible")
-
+class Stopping(unittest.TestCase):
     def test_a_trial_is_stopped_only_when_it_is_nowhere_better_and_somewhere_clearly_worse(self) -> None:
         problem = mock.Mock(objectives=(Objective("a", "minimize"), Objective("b", "minimize")), metrics=("a", "b"))
         other = [[[float(k), 5.0]] for k in range(4)]

@@ -45,7 +45,7 @@ struct Plimsoll: ParsableCommand {
             RunCommand.self, CompareCommand.self, SweepCommand.self, SurviveCommand.self, ExplainCommand.self,
             PlotCommand.self, ReportCommand.self, TuneCommand.self, ValidateCommand.self, ImportCommand.self,
             ListCommand.self, SchemaCommand.self, DoctorCommand.self, CompletionsCommand.self, CaseCommand.self,
-            CasesCommand.self, BuildCommand.self, IntervalCommand.self,
+            CasesCommand.self, BuildCommand.self, VerdictCommand.self,
         ])
 
     static func main() {

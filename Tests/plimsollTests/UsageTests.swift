@@ -161,8 +161,8 @@ struct UsageTests {
             // Options have suggestions of their own, and what is no command stays what it was.
             try expect(["run", "tiny.yaml", "--polcy", "lru"], 64, "Did you mean '--policy'?", in: folder)
             try expect(["sweep", "none.yaml", "--dry-run"], 66, "there is no such file", in: folder)
-            try expect(["interval", "/x"], 64, "plimsoll: interval reads its question from standard input", in: folder)
-            let one = try Program.run(["interval", "/x"], in: folder)
+            try expect(["verdict", "/x"], 64, "plimsoll: verdict reads its question from standard input", in: folder)
+            let one = try Program.run(["verdict", "/x"], in: folder)
             #expect(one.error.split(separator: "\n").count == 1)
         }
     }

@@ -96,7 +96,7 @@ def draw_comparison(paths: list[Path], kinds: list[str]) -> list[Picture]:
     STATUS.show("drawing")
     pictures.prepare()
     figures = [("compare", compare.draw(runs, labels))]
-    names = devices.names_of(runs)
+    names = [run.facts.device for run in runs]
     if devices.are_devices(names):
         figures.append(("devices", devices.draw(runs, names)))
     return pictures.rendered(figures, kinds)
@@ -105,15 +105,15 @@ def draw_comparison(paths: list[Path], kinds: list[str]) -> list[Picture]:
 def draw_experiment(directory: Path, kinds: list[str]) -> list[Picture]:
     """The pictures of what `plimsoll compare`, `sweep` or `survive` wrote."""
     STATUS.show("drawing")
-    from plimsoll_tools.plotting import comparison, pictures, survival, sweep
+    from plimsoll_tools.plotting import comparison, metrics, pictures, survival, sweep
 
     pictures.prepare()
     figures = []
     if comparison.is_comparison(directory):
-        table, seeds = comparison.read(directory), comparison.seeds(directory)
+        table, seeds, known = comparison.read(directory), comparison.seeds(directory), metrics.of(directory)
         for stem, title, rows in comparison.scopes(table):
             names = list(dict.fromkeys(table["scenario"])) if (rows["scope"] == "pooled").all() else []
-            figures.append((stem, comparison.draw(rows, title, seeds, ", ".join(filter(None, names)))))
+            figures.append((stem, comparison.draw(rows, title, known, seeds, ", ".join(filter(None, names)))))
     if sweep.is_sweep(directory):
         drawn = sweep.figures(*sweep.read(directory))
         if not drawn:

@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MultipleLocator
 
-from plimsoll_tools.plotting import kills, launches, memory, several, style
+from plimsoll_tools.plotting import launches, several, style
+from plimsoll_tools.plotting.metrics import Metric
 from plimsoll_tools.plotting.run_directory import Run
 
 MOST_GROUPS = 12
@@ -21,9 +22,6 @@ MOST_LETTERS = 34
 LEFT_IN, RIGHT_IN, TOP_IN = 0.15, 0.2, 0.52
 LABEL_IN, ROW_IN, HEAD_IN, GAP_IN = 1.75, 0.19, 0.3, 0.2
 ECDF_IN, BOTTOM_IN = 2.5, 0.46
-PANELS = ("launch_latency_p95_ms", "launches_unfinished", "hot_launch_ratio", "terminations", "terminations_felt",
-          "time_critical_s")  # fmt: skip
-
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#882255", "#E69F00", "#56B4E9", "#332288", "#7A5C2E", "#222222", "#F2B6D2",
            "#C4B5E8", "#A8DDB5")  # fmt: skip
 LINES = ("-", "--", "-.", ":")
@@ -52,31 +50,14 @@ class Group:
 
 
 def values_of(run: Run, summary: dict[str, str]) -> dict[str, float]:
-    """The compared metrics; from the tables, where a run was cut off before its summary."""
-    found = {name: several.number(summary.get(name)) for name in PANELS}
-    if not summary:
-        finished = np.sort(run.launches["latency_ms"].dropna().to_numpy())
-        found["launch_latency_p95_ms"] = launches.percentile(finished, 0.95) if len(finished) else None
-        found["launches_unfinished"] = float(len(run.launches) - len(finished))
-        hot = (run.launches["kind"] == "hot").sum()
-        found["hot_launch_ratio"] = float(hot / len(run.launches)) if len(run.launches) else None
-        found["terminations"] = float(len(kills.kills_of(run)))
-        found["time_critical_s"] = sum(end - start for start, end, level in memory.level_spans(run) if level == "critical")
+    """The compared metrics. A run that was cut off before its summary has none: its part is no match for a whole run."""
+    found = {one.name: several.number(summary.get(one.name)) for one in run.metrics}
     return {name: value for name, value in found.items() if value is not None}
-
-
-def setup_of(run: Run) -> str | None:
-    """All that a run was but for its seed: its effective scenario without that line. None: unknown."""
-    try:
-        lines = (run.directory / "scenario.yaml").read_text("utf-8", errors="replace").splitlines()
-    except OSError:
-        return None
-    return "\n".join(line for line in lines if not line.startswith("seed:"))
 
 
 def members_of(runs: list[Run], seeds: list[str]) -> list[list[int]]:
     """Runs that differ in their seed alone stand together; a run of which that is not known stands alone."""
-    setups = [setup_of(run) or index for index, run in enumerate(runs)]
+    setups = [run.facts.setup or index for index, run in enumerate(runs)]
     if not all(seeds) or len(set(zip(setups, seeds))) < len(runs):
         return [[index] for index in range(len(runs))]
     members: dict[object, list[int]] = {}
@@ -90,7 +71,9 @@ def names_of(firsts: list[Run]) -> list[str]:
     scenario differ (a policy's own among those of that policy); the folder, where that would not be seen in the
     picture."""
     summaries = [several.summary_of(run.directory) for run in firsts]
-    settings = [several.scenario_settings(setup_of(run) or "") for run in firsts]
+    settings = [several.scenario_settings(run.text_of("scenario.yaml")) for run in firsts]
+    for its in settings:
+        its.pop("seed", None)
     one_scenario = len({row.get("scenario") for row in summaries}) == 1
     names = [
         row.get("policy", "") if one_scenario else f"{row.get('scenario', '')}, {row.get('policy', '')}" for row in summaries
@@ -126,15 +109,16 @@ def groups_of(runs: list[Run], labels: list[str]) -> list[Group]:
     for name, members in zip(names, groups):
         each = [values_of(runs[index], summaries[index]) for index in members]
         latencies = np.concatenate([runs[index].launches["latency_ms"].dropna().to_numpy() for index in members])
-        values = {metric: [one[metric] for one in each if metric in one] for metric in PANELS}
+        metrics = dict.fromkeys(metric for one in each for metric in one)
+        values = {metric: [one[metric] for one in each if metric in one] for metric in metrics}
         label = f"{name} ({len(members)} seeds)" if len(members) > 1 else name
         found.append(Group(label, values, np.sort(latencies), sum(len(runs[index].launches) for index in members)))
     return found
 
 
-def may_be_best(groups: list[Group], metric: str) -> list[bool]:
+def may_be_best(groups: list[Group], metric: Metric) -> list[bool]:
     """A low latency is no merit of a run that lost more launches than others: only those that came count in it."""
-    if metric not in several.OF_LAUNCHES_THAT_CAME:
+    if not metric.leaves_out:
         return [True] * len(groups)
     least = min((group.lost_share for group in groups), default=0.0)
     return [group.lost_share <= least for group in groups]
@@ -155,9 +139,10 @@ def look(index: int) -> tuple[str, str]:
 # --- Drawing ------------------------------------------------------------------------------------------------------------
 
 
-def draw_metric(axes: Axes, groups: list[Group], metric: str, title: str, better: str, unit: str) -> None:
+def draw_metric(axes: Axes, groups: list[Group], metric: Metric) -> None:
     """A bar per group; where it has several runs, a dot per run."""
-    means = np.array([group.mean(metric) for group in groups])
+    name, title = metric.name, metric.title
+    means = np.array([group.mean(name) for group in groups])
     axes.set_xticks([])
     axes.set_yticks([])
     if np.isnan(means).all():
@@ -165,29 +150,29 @@ def draw_metric(axes: Axes, groups: list[Group], metric: str, title: str, better
         axes.set_title(f"{title}\n", fontsize=7.5, loc="left", fontweight="bold", pad=3)
         axes.text(0, 0.5, "unknown", transform=axes.transAxes, fontsize=7, va="center", color=style.QUIET)
         return
-    top = max(float(np.nanmax([max(group.values[metric], default=math.nan) for group in groups])), 1e-9)
+    top = max(float(np.nanmax([max(group.values.get(name, ()), default=math.nan) for group in groups])), 1e-9)
     eligible = may_be_best(groups, metric)
     rated = [mean for mean, is_eligible in zip(means, eligible) if is_eligible and not math.isnan(mean)]
-    best = (min(rated) if better == "low" else max(rated)) if rated else math.nan
+    best = (min(rated) if metric.better == "lower" else max(rated)) if rated else math.nan
     for row, (group, mean) in enumerate(zip(groups, means)):
         if math.isnan(mean):
             axes.text(0, row, " unknown", fontsize=7, va="center", color=style.QUIET)
             continue
         axes.barh(row, mean, height=0.62, color=look(row)[0], alpha=0.85, linewidth=0)
-        if len(group.values[metric]) > 1:
+        values = group.values[name]
+        if len(values) > 1:
             axes.plot(
-                group.values[metric], [row] * len(group.values[metric]), linestyle="none", marker="o", markersize=2.4,
+                values, [row] * len(values), linestyle="none", marker="o", markersize=2.4,
                 markerfacecolor="white", markeredgecolor=style.INK, markeredgewidth=0.5,
             )  # fmt: skip
         axes.annotate(
-            text_of(mean, unit) + ("" if eligible[row] else "*"), (max(max(group.values[metric]), mean), row),
+            text_of(mean, metric.unit) + ("" if eligible[row] else "*"), (max(*values, mean), row),
             xytext=(3, -0.3), textcoords="offset points", fontsize=7, va="center",
             fontweight="bold" if mean == best and eligible[row] else "normal",
         )  # fmt: skip
     axes.set_xlim(0, top * 1.62)
-    arrow = {"low": "less is better", "high": "more is better"}.get(better, "")
     axes.set_title(f"{title}\n", fontsize=7.5, loc="left", fontweight="bold", pad=3)
-    axes.text(0, 1, f"{arrow}\n", transform=axes.transAxes, fontsize=6.3, color=style.QUIET, va="center")
+    axes.text(0, 1, f"{metric.hint}\n", transform=axes.transAxes, fontsize=6.3, color=style.QUIET, va="center")
     style.bare(axes, "left")
 
 
@@ -232,19 +217,19 @@ def draw(runs: list[Run], labels: list[str]) -> Figure:
     height_in = TOP_IN + HEAD_IN + rows_in + GAP_IN + 0.35 + ECDF_IN + BOTTOM_IN
     figure = plt.figure(figsize=(style.WIDTH_IN, height_in))
     width = style.WIDTH_IN
-    metrics = {name: rest for name, *rest in several.METRICS}
+    panels = [one for one in next(filter(None, (run.metrics for run in runs)), []) if one.is_drawn]
     bottom_in = BOTTOM_IN + ECDF_IN + 0.35 + GAP_IN
     names = [style.label(group.label, MOST_LETTERS) for group in groups]
     longest_px = max((style.text_width_px(figure, name, 7.5) for name in names), default=0)
     label_in = max(LABEL_IN, 0.35 + longest_px / style.DPI + 0.1)
-    wide_in = (width - LEFT_IN - label_in - RIGHT_IN) / len(PANELS)
-    for column, metric in enumerate(PANELS):
+    wide_in = (width - LEFT_IN - label_in - RIGHT_IN) / max(len(panels), 1)
+    for column, metric in enumerate(panels):
         axes = figure.add_axes(
             ((LEFT_IN + label_in + column * wide_in) / width, bottom_in / height_in, (wide_in - 0.12) / width,
              rows_in / height_in)
         )  # fmt: skip
         axes.set_ylim(len(groups) - 0.5, -0.5)
-        draw_metric(axes, groups, metric, *metrics[metric])
+        draw_metric(axes, groups, metric)
     for row in range(len(groups)):
         colour, line = look(row)
         y = (bottom_in + rows_in - (row + 0.5) * ROW_IN) / height_in
@@ -264,7 +249,7 @@ def draw(runs: list[Run], labels: list[str]) -> Figure:
     notes = []
     if any(group.lost for group in groups):
         notes.append("✕ where the other launches never came to a first frame")
-        if not all(may_be_best(groups, "launch_latency_p95_ms")):
+        if any(not all(may_be_best(groups, metric)) for metric in panels):
             notes.insert(0, "* of the launches that came; more were lost than by others")
     if any(0 < len(group.latencies) < style.LEAST_OF_A_CURVE for group in groups):
         notes.append("○ launches themselves, too few for a curve")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -13,6 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from plimsoll_tools.plotting import launches, several, style
+from plimsoll_tools.plotting.metrics import Metric, named
 from plimsoll_tools.plotting.run_directory import read_experiment
 
 FILE = "comparison.csv"
@@ -110,12 +112,9 @@ def apart(axes: Axes, ticks: list[float], unit: str) -> list[float]:
     return sorted(tick for tick, _ in kept)
 
 
-def draw_panel(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
+def draw_panel(axes: Axes, rows: pd.DataFrame, metric: Metric) -> None:
     """A row per policy: the difference from the baseline and its interval, with the figure beside it."""
-    name, better, unit = next(
-        ((title, sense, unit) for key, title, sense, unit in several.METRICS if key == metric),
-        (metric, "", "ms" if metric.endswith("_ms") else "byte" if metric.endswith("_bytes") else ""),
-    )
+    unit = metric.unit
     low, high = limits(rows)
     moved = (rows["difference"].fillna(0) != 0).any()
     margin = MARGIN * (high - low) / (1 + 2 * MARGIN)
@@ -154,13 +153,12 @@ def draw_panel(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
     ticks = apart(axes, [tick for tick in ticks if low <= tick <= high], unit)
     axes.set_xticks(ticks, [number_text(tick, unit) for tick in ticks], fontsize=TICK_SIZE)
     axes.spines["bottom"].set_bounds(low, high)
-    arrow = {"low": "less is better", "high": "more is better"}.get(better, "")
-    axes.set_title(f"{name}\n", fontsize=7.5, loc="left", fontweight="bold", pad=3)
-    axes.text(0, 1, f"{arrow}\n", transform=axes.transAxes, fontsize=6.3, color=style.QUIET, va="center")
+    axes.set_title(f"{metric.title}\n", fontsize=7.5, loc="left", fontweight="bold", pad=3)
+    axes.text(0, 1, f"{metric.hint}\n", transform=axes.transAxes, fontsize=6.3, color=style.QUIET, va="center")
     style.bare(axes, "bottom")
 
 
-def draw(rows: pd.DataFrame, title: str, seeds: str = "", scenarios: str = "") -> Figure:
+def draw(rows: pd.DataFrame, title: str, known: Sequence[Metric], seeds: str = "", scenarios: str = "") -> Figure:
     """The picture of one scenario, or of all of these."""
     metrics = list(dict.fromkeys(rows["metric"]))
     policies = list(dict.fromkeys(rows["policy"]))
@@ -180,7 +178,7 @@ def draw(rows: pd.DataFrame, title: str, seeds: str = "", scenarios: str = "") -
              rows_in / height)
         )  # fmt: skip
         axes.set_ylim(len(policies) - 0.5, -0.5)
-        draw_panel(axes, rows[rows["metric"] == metric], metric)
+        draw_panel(axes, rows[rows["metric"] == metric], named(known, metric))
         if column == 0:
             for position, policy in enumerate(policies):
                 y = (top_in - (position + 0.5) * ROW_IN) / height

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from plimsoll_tools.plotting import style
 from plimsoll_tools.plotting.launches import duration_text, seconds_text
-from plimsoll_tools.plotting.run_directory import CLASSES, Run, scenario_text
+from plimsoll_tools.plotting.run_directory import CLASSES, Run
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-NEEDS = ("cores.time_s", "cores.busy_ratio", *(f"cores.{kind}_{name}_ms" for kind in ("given", "waited") for name in CLASSES))
+NEEDS = ("cores.time_s", *(f"cores.{kind}_{name}_ms" for kind in ("given", "waited") for name in CLASSES))
 
 BINS = 400
 """Steps drawn at most, about three pixels each: every step is the mean of its time, so that an hour is no comb."""
@@ -77,21 +75,12 @@ def starts_of(run: Run, ends_s: np.ndarray) -> np.ndarray:
     return starts_s
 
 
-def count_of(table: pd.DataFrame, spans_s: np.ndarray) -> int:
-    """How many cores there are: the time that they gave over the time in which a busy one gives as much."""
-    given_s = table[[f"given_{name}_ms" for name in CLASSES]].sum(axis=1).to_numpy() / 1000
-    busy = table["busy_ratio"].fillna(0).to_numpy()
-    # Of the busiest rows, whose shares have the most digits.
-    full = (busy > 0) & (busy >= busy.max() / 2)
-    if not full.any():
-        return max(1, math.ceil(float((given_s / spans_s).max()) - 1e-6))
-    return max(1, round(float(np.median(given_s[full] / (busy[full] * spans_s[full])))))
-
-
 def times_of(run: Run, most: int = BINS) -> CoreTimes | None:
-    """The times of the cores in at most so many steps; None when nothing ran."""
+    """The times of the cores in at most so many steps; None when nothing ran, or when the number of
+    cores is not known."""
     table = run.cores[run.cores["time_s"] > 0].drop_duplicates("time_s", keep="last").fillna({f"given_{name}_ms": 0 for name in CLASSES})
-    if table.empty:
+    count = run.facts.cores
+    if table.empty or count < 1:
         return None
     ends_s = table["time_s"].to_numpy()
     starts_s = starts_of(run, ends_s)
@@ -107,7 +96,6 @@ def times_of(run: Run, most: int = BINS) -> CoreTimes | None:
         at_times = np.column_stack([sums_s[:-1], sums_s[1:]]).ravel()
         return np.diff(np.interp(edges_s, times_s, at_times)) / np.diff(edges_s), float(sums_s[-1])
 
-    count = count_of(table, ends_s - starts_s)
     given, waiting, given_s, waited_s = {}, {}, {}, {}
     for name in CLASSES:
         share, given_s[name] = per_second(f"given_{name}_ms")
@@ -115,11 +103,6 @@ def times_of(run: Run, most: int = BINS) -> CoreTimes | None:
         if given_s[name] > 0 or waited_s[name] > 0:
             given[name], waiting[name] = share / count, pieces
     return CoreTimes(count, edges_s, given, waiting, given_s, waited_s) if given else None
-
-
-def has_priorities(run: Run) -> bool:
-    """Whether more urgent work goes first, as far as the run's scenario tells."""
-    return re.search(r"^ +priorities: *off\b", scenario_text(run.directory), re.MULTILINE) is None
 
 
 @dataclass(frozen=True)
@@ -312,7 +295,7 @@ def draw(run: Run) -> Figure | None:
         lane.patch.set_visible(False)
         lane.text(-0.012, 0.5, "launches", transform=lane.transAxes, ha="right", va="center", fontsize=7.5)
         draw_launches(lane, placed, width_px / end_s, width_px)
-    draw_legend(figure, axes, times, has_priorities(run))
+    draw_legend(figure, axes, times, run.facts.has_priorities)
     draw_key(figure, launches, times.step_s, height_in)
     style.title(figure, f"Cores of {run.title}")
     return figure

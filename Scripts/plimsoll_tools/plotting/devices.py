@@ -10,16 +10,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from plimsoll_tools.plotting import compare, launches, several, style
-from plimsoll_tools.plotting.run_directory import Run, app_names, scenario_text
+from plimsoll_tools.plotting.run_directory import Run
 
 MOST_RUNS = 12
 LEFT_IN, RIGHT_IN, TOP_IN, BOTTOM_IN = 0.75, 0.2, 0.62, 0.46
 ALIVE_IN, GAP_IN, ROW_IN, NAME_IN, TEXT_IN = 1.9, 0.85, 0.34, 1.6, 1.9
-
-
-def names_of(runs: list[Run]) -> list[str]:
-    """What each run's scenario calls its device; empty where it does not say."""
-    return [several.scenario_settings(scenario_text(run.directory)).get("device.name", "") for run in runs]
 
 
 def are_devices(names: list[str]) -> bool:
@@ -30,9 +25,8 @@ def are_devices(names: list[str]) -> bool:
 def alive(run: Run) -> pd.Series:
     """How many apps of the scenario have a process, by the time of the sample."""
     apps = run.apps[["time_s", "app"]]
-    known = app_names(run.directory)
-    if known:
-        apps = apps[apps["app"].isin(known)]
+    if run.facts.apps:
+        apps = apps[apps["app"].isin(run.facts.apps)]
     times = run.samples["time_s"] if len(run.samples) else apps["time_s"].drop_duplicates()
     return apps.groupby("time_s")["app"].nunique().reindex(times, fill_value=0)
 

@@ -6,7 +6,6 @@ fill memory, the layers are footprints, and a second panel has what is in RAM, u
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from plimsoll_tools.plotting import kills, ram, style
-from plimsoll_tools.plotting.run_directory import Run, app_names, app_peaks, once_per_run, scenario_text
+from plimsoll_tools.plotting.run_directory import Run, app_peaks, once_per_run
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -111,7 +110,7 @@ def colours_of(run: Run) -> dict[str, str]:
 
     Apps that the scenario does not name come after those, by name.
     """
-    named = app_names(run.directory)
+    named = run.facts.apps
     others = sorted(set(run.apps["app"]) - set(named))
     return {name: style.app_colour(place) for place, name in enumerate([*named, *others])}
 
@@ -134,7 +133,7 @@ def stack_of(run: Run) -> Stack:
     if len(shown) < len(largest):
         rest = table[[name for name in largest if name not in set(shown)]]
         bytes_ = rest.sum(axis=1).to_numpy()
-        known = app_names(run.directory)
+        known = run.facts.apps
         are_apps = not known or set(rest.columns) <= set(known)
         name = style.plural(rest.shape[1], "other app") if are_apps else f"{rest.shape[1]:,} others"
         layers.append(Layer(name, style.OTHER_COLOUR, bytes_, apps=tuple(rest.columns)))
@@ -230,36 +229,16 @@ def level_spans(run: Run) -> list[tuple[float, float, str]]:
 
 
 def thresholds(run: Run) -> dict[str, float]:
-    """Level -> the resident bytes from which it counts, as the first rise to it tells; none where the monitor looks at
-    something else than available memory. A fall names another threshold, at which the higher level is left.
-    """
+    """Level -> the resident bytes from which it counts; none where the monitor looks at something else than available
+    memory. Those that were crossed come first: the others are drawn upon them."""
     ceiling = float(run.samples["ceiling_bytes"].max())
-    ranks = list(style.LEVEL_COLOURS)
-    found: dict[str, float] = {}
-    before = "normal"
-    changes = run.events_named("pressure_level")[["level", "measure", "threshold"]]
-    for level, measure, available in changes.itertuples(index=False):
-        if level not in ranks:
-            continue
-        rises, before = ranks.index(level) > ranks.index(before), level
-        if rises and measure == "available_bytes" and 0 < available < ceiling:
-            found.setdefault(level, ceiling - available)
-    return found
+    found = {level: ceiling - run.facts.thresholds.get(level, ceiling) for level in crossed(run) | style.LEVEL_COLOURS}
+    return {level: resident for level, resident in found.items() if 0 < resident < ceiling}
 
 
-SET_LEVEL = re.compile(r"^  (warning|critical): *\{ *enter: *([0-9.]+)%", re.MULTILINE)
-
-
-def set_thresholds(run: Run) -> dict[str, float]:
-    """`thresholds`, and those that were never crossed, where the run's scenario gives them as a share of memory."""
-    monitor = re.search(r"^monitor:\n((?:  .*\n)+)", scenario_text(run.directory), re.MULTILINE)
-    ceiling = float(run.samples["ceiling_bytes"].max())
-    found = thresholds(run)
-    if monitor and "measure: available\n" in monitor[1] and "events.threshold" not in run.older and ceiling > 0:
-        for level, share in SET_LEVEL.findall(monitor[1]):
-            if 0 < float(share) < 100:
-                found.setdefault(level, ceiling * (1 - float(share) / 100))
-    return found
+def crossed(run: Run) -> dict[str, None]:
+    """The levels that were reached, in the order in which they were."""
+    return dict.fromkeys(level for *_, level in level_spans(run))
 
 
 # --- Drawing ------------------------------------------------------------------------------------------------------------
@@ -700,8 +679,8 @@ def draw(run: Run) -> Figure | None:
         return None
     end_s = max(run.end_s, 1e-3)
     spans = level_spans(run)
-    thresholds_set = set_thresholds(run)
-    levels = [level for level in style.LEVEL_COLOURS if level in thresholds_set or any(level == span[2] for span in spans)]
+    limits_set = thresholds(run)
+    levels = [level for level in style.LEVEL_COLOURS if level in limits_set or any(level == span[2] for span in spans)]
     warnings, table, crashed = run.events_named("warning"), kills.kills_of(run), kills.crashes(run)
     # A crash is marked like an end, and is not counted as one that the system brought about.
     ends = [end for end in kills.ends_of(run) if end[2] != style.LEFT]
@@ -744,7 +723,7 @@ def draw(run: Run) -> Figure | None:
         draw_stack(under, Stack(stack.times_s, stack.ram), end_s)
         if names is not None:
             draw_end_lines(under, ends)
-    draw_thresholds(under, thresholds_set)
+    draw_thresholds(under, limits_set)
 
     ceiling = run.samples["ceiling_bytes"].max()
     peak = peak_of(run)
@@ -755,9 +734,9 @@ def draw(run: Run) -> Figure | None:
     if stack.ram:
         finish_panels(axes, under, top, end_s)
         draw_ram_legend(figure, under, run, stack.ram)
-    draw_top(under, run, peak, [] if stack.ram else limits, thresholds_set, end_s)
+    draw_top(under, run, peak, [] if stack.ram else limits, limits_set, end_s)
     draw_layers_legend(figure, axes, rows, "footprint of" if stack.ram else "memory of")
-    draw_levels_legend(figure, axes, levels, thresholds_set, (bottom_in + heights[2]) / height_in)
+    draw_levels_legend(figure, axes, levels, limits_set, (bottom_in + heights[2]) / height_in)
     draw_key(figure, ends, warnings, height_in)
     style.title(figure, f"Memory of {run.title}")
     return figure

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -52,7 +51,7 @@ def draw_shares(axes: Axes, run: Run, end_s: float) -> None:
     axes.fill_between(times_s, values, step="post", color="#0072B2", alpha=0.12, linewidth=0)
 
     ceiling = float(run.samples["ceiling_bytes"].max())
-    limits = {level: 1 - resident / ceiling for level, resident in memory.set_thresholds(run).items()}
+    limits = {level: 1 - resident / ceiling for level, resident in memory.thresholds(run).items()}
     for level, share in limits.items():
         line = axes.axhline(share, color=style.LEVEL_COLOURS[level], linewidth=1.2, linestyle=(0, (5, 2)), zorder=2)
         line.set_path_effects([withStroke(linewidth=2.4, foreground="white")])
@@ -84,7 +83,8 @@ def stall_look(column: str, columns: list[str]) -> tuple[str, tuple[float, ...],
     name = column.removeprefix(STALLS).removesuffix("_ratio")
     kind = name.split("_")[0]
     alike = [other for other in columns if other.removeprefix(STALLS).split("_")[0] == kind]
-    name = re.sub(r"_avg(\d+)$", r", \1 s", name).replace("_", " ")
+    what, average, seconds = name.partition("_avg")
+    name = (f"{what}, {seconds} s" if average else what).replace("_", " ")
     return STALL_COLOURS.get(kind, "#009E73"), STALL_LINES[alike.index(column) % len(STALL_LINES)], name
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import csv
 import functools
 import io
-import json
 import math
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +13,8 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from plimsoll_tools.command_line import visible
+from plimsoll_tools.command_line import read_json, visible
+from plimsoll_tools.plotting import metrics
 
 CLASSES = {
     "user_interactive": "what the user waits for", "user_initiated": "the rest on screen", "default": "without a class of its own",
@@ -43,7 +42,7 @@ NUMBER_COLUMNS: dict[str, tuple[str, ...]] = {
     "decisions": ("time_s", "rank", "observed", "threshold"),
     "launches": ("tapped_s", "ready_s", "latency_ms", "cpu_wait_ms"),
     "summary": ("ceiling_bytes", "peak_resident_bytes"),
-    "cores": ("time_s", "busy_ratio", *(f"{kind}_{name}_ms" for kind in ("given", "waited") for name in CLASSES)),
+    "cores": ("time_s", *(f"{kind}_{name}_ms" for kind in ("given", "waited") for name in CLASSES)),
     "pages": ("time_s", "resident_bytes", "compressed_bytes", "pool_bytes", "free_bytes", "newly_compressed_bytes",
               "refaulted_bytes", "compress_ms", "decompress_ms", "file_backed_bytes", "file_read_bytes", "file_dropped_bytes"),
     "terminations": ("time_s", "observed", "threshold", "taken_bytes", "footprint_bytes", "idle_s", "warned_s",
@@ -68,8 +67,45 @@ NOT_BY_THE_SYSTEM = ("normalApp", "userTerminated", "abnormal")
 UNKNOWN_ENDS = ("without rows of terminations.csv: for whom the terminations were, and whether the user felt them, is "
                 "not known")  # fmt: skip
 """The note of a run that is older than that table, or was killed before it was written."""
+NO_FACTS = ("datapackage.json says nothing of the run, as that of an older one: its levels' thresholds, cores and device are "
+            "not known, and apps have their colours by name")  # fmt: skip
+"""The note of a run without facts."""
 STALLS = "psi_"
 """Columns of samples.csv that begin so are shares of time that was lost to waiting for memory."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a run was, as its datapackage.json says from the start; of an older run nothing is known."""
+
+    scenario: str = ""
+    policy: str = ""
+    seed: str = ""
+    device: str = ""
+    """What people call it."""
+    apps: tuple[str, ...] = ()
+    """In the scenario's order."""
+    cores: int = 0
+    has_priorities: bool = True
+    thresholds: dict[str, float] = field(default_factory=dict)
+    """Level -> the available bytes below which it begins."""
+    expectations: tuple[str, ...] = ()
+    setup: str = ""
+    """The fingerprint of all that the run was made from but its seed."""
+
+
+def facts_of(package: dict[str, Any]) -> Facts:
+    """The facts in a datapackage.json."""
+    try:
+        run = package["run"]
+        return Facts(
+            str(run["scenario"]), str(run["policy"]), str(run["seed"]), str(run.get("device", "")), tuple(map(str, run["apps"])),
+            int(run["cores"]), run["hasPriorities"] is True,
+            {str(level): float(available) for level, available in run["thresholds"].items()},
+            tuple(map(str, run["expectations"])), str(run["setup"]),
+        )  # fmt: skip
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return Facts()
 
 
 @dataclass
@@ -77,6 +113,10 @@ class Run:
     """The tables of one run, and what was wrong with them. A missing file is an empty table with all its columns."""
 
     directory: Path
+    manifest: dict[str, Any] = field(default_factory=dict)
+    """Empty if the run was killed."""
+    package: dict[str, Any] = field(default_factory=dict)
+    facts: Facts = field(default_factory=Facts)
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     missing: set[str] = field(default_factory=set)
     """Files (`samples`) and columns (`samples.time_s`) that are not there, or left out."""
@@ -116,6 +156,18 @@ class Run:
     def terminations(self) -> pd.DataFrame:
         return self.tables["terminations"]
 
+    def text_of(self, name: str) -> str:
+        """A file of the run as it is written, with nothing hidden in it; empty when it cannot be read."""
+        try:
+            return visible((self.directory / name).read_text("utf-8", errors="replace"))
+        except OSError:
+            return ""
+
+    @functools.cached_property
+    def metrics(self) -> list[metrics.Metric]:
+        """Those of its summary."""
+        return metrics.of(self.directory, self.package)
+
     @property
     def absent(self) -> set[str]:
         """What is missing because it is not there at all; no note says so yet."""
@@ -140,14 +192,19 @@ class Run:
         return latest_s(self)
 
     @property
+    def is_dry(self) -> bool:
+        """Whether the policy's decisions were written down, and none carried out."""
+        return self.manifest.get("dry_run") is True
+
+    @property
     def title(self) -> str:
         """Scenario, policy and seed, as far as they are known; without a scenario's name the directory's."""
         summary = self.tables["summary"]
-        # A run that was killed has no row of summary; its scenario says the same.
-        row = scenario_identity(self.directory) if summary.empty else dict(summary.iloc[0])
+        # A run that was killed has no row of summary.
+        row = vars(self.facts) if summary.empty else dict(summary.iloc[0])
         parts = [row["scenario"] or self.directory.resolve().name]
         parts += [f"{name} {row[name]}" for name in ("policy", "seed") if row[name]]
-        if is_dry_run(self.directory):
+        if self.is_dry:
             parts.append("dry run")
         return ", ".join(parts)
 
@@ -325,57 +382,13 @@ def fill_terminations(run: Run) -> None:
     run.notes.append(UNKNOWN_ENDS)
 
 
-def demand_readable(directory: Path) -> None:
-    """Raises FileNotFoundError, with one line for the user, when the folder is of a format that is newer than ours."""
-    try:
-        version = json.loads((directory / "manifest.json").read_text(encoding="utf-8")).get("format_version")
-    except (OSError, ValueError, AttributeError):
-        return
-    if isinstance(version, int) and version > NEWEST_FORMAT:
-        raise FileNotFoundError(f"{directory} is a run of format {version}, and these scripts read formats up to {NEWEST_FORMAT}")
-
-
-def has_rows_of_changed(directory: Path) -> bool:
+def has_rows_of_changed(package: dict[str, Any]) -> bool:
     """Whether apps.csv has only the rows that differ from a process's last one, as datapackage.json says."""
     try:
-        package = json.loads((directory / "datapackage.json").read_text(encoding="utf-8"))
-        return any(table.get("name") == "apps" and table.get("rowsOf") == "changed" for table in package["resources"])
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return any(table["name"] == "apps" and table.get("rowsOf") == "changed" for table in package["resources"])
+    except (LookupError, TypeError, AttributeError):
         # Without a description, or with a broken one, the rows are taken as they are.
         return False
-
-
-def is_dry_run(directory: Path) -> bool:
-    """Whether the manifest says that the policy's decisions were written down, and none carried out."""
-    try:
-        return json.loads((directory / "manifest.json").read_text(encoding="utf-8")).get("dry_run") is True
-    except (OSError, ValueError, AttributeError):
-        return False
-
-
-def scenario_text(directory: Path) -> str:
-    """The run's scenario with every setting, as it is written; empty when there is none."""
-    try:
-        return (directory / "scenario.yaml").read_text("utf-8", errors="replace")
-    except OSError:
-        return ""
-
-
-APP_NAME = re.compile(r"\s*-\s+(?:\{\s*)?name:\s*(\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[^,}#\s][^,}#]*)")
-
-
-def app_names(directory: Path) -> list[str]:
-    """The names of the apps in the order of the run's scenario; none when there is no scenario.
-
-    Read line by line, for a scenario of thousands of apps takes a reader of YAML longer than all pictures.
-    """
-    names, is_inside = [], False
-    for line in scenario_text(directory).splitlines():
-        if line[:1] not in ("", " ", "#", "-"):
-            is_inside = line.startswith("apps:")
-        elif is_inside and (match := APP_NAME.match(line)):
-            names.append(plain_text(match[1].strip()))
-    return list(dict.fromkeys(names))
 
 
 def app_peaks(directory: Path) -> dict[str, float]:
@@ -386,26 +399,6 @@ def app_peaks(directory: Path) -> dict[str, float]:
     except (OSError, csv.Error):
         return {}
     return {app: float(peak) for app, peak in rows if peak.isdigit()}
-
-
-def scenario_identity(directory: Path) -> dict[str, str]:
-    """What the run's scenario says of its name, policy and seed; empty where it says nothing."""
-    text = scenario_text(directory)
-    found = {"scenario": r"^name:\s*(.+)", "policy": r"^policy:[ \t]*(?:\n\s+name:[ \t]*)?([^\s{#].*)", "seed": r"^seed:\s*(.+)"}
-    matches = {key: re.search(pattern, text, re.MULTILINE) for key, pattern in found.items()}
-    return {key: plain_text(match[1].strip()) if match else "" for key, match in matches.items()}
-
-
-def plain_text(scalar: str) -> str:
-    """What a scalar of YAML says, as far as names need it."""
-    if scalar.startswith("'"):
-        return scalar[1:-1].replace("''", "'")
-    if scalar.startswith('"'):
-        try:
-            return str(json.loads(scalar))
-        except ValueError:
-            return scalar[1:-1]
-    return scalar
 
 
 def filled(apps: pd.DataFrame, samples: pd.DataFrame, events: pd.DataFrame) -> pd.DataFrame:
@@ -432,8 +425,11 @@ def read_run(directory: Path) -> Run:
     """Reads what is there. Raises FileNotFoundError when there is no directory, or no CSV that we know in it."""
     if not directory.is_dir():
         raise FileNotFoundError(f"no run directory {directory}")
-    demand_readable(directory)
-    run = Run(directory)
+    manifest, package = (read_json(directory / name) for name in ("manifest.json", "datapackage.json"))
+    version = manifest.get("format_version")
+    if isinstance(version, int) and version > NEWEST_FORMAT:
+        raise FileNotFoundError(f"{directory} is a run of format {version}, and these scripts read formats up to {NEWEST_FORMAT}")
+    run = Run(directory, manifest, package, facts_of(package))
     tables, notes = run.tables, run.notes
     for name in TEXT_COLUMNS:
         tables[name] = read_table(run, name)
@@ -450,8 +446,10 @@ def read_run(directory: Path) -> Run:
     tables["apps"] = tables["apps"].drop_duplicates(["time_s", "app", "pid"], keep="last").reset_index(drop=True)
     if "summary" not in run.missing and tables["summary"].empty:
         notes.append("summary.csv has no row: the run was killed, or is not over yet")
-    if is_dry_run(directory):
+    if not run.facts.scenario:
+        notes.append(NO_FACTS)
+    if run.is_dry:
         notes.append("a dry run: the policy's decisions are on record, but none was carried out")
-    if has_rows_of_changed(directory):
+    if has_rows_of_changed(package):
         tables["apps"] = filled(tables["apps"], tables["samples"], tables["events"])
     return run

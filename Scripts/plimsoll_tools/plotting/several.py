@@ -3,32 +3,9 @@
 from __future__ import annotations
 
 import csv
-import functools
 from pathlib import Path
 
 from plimsoll_tools.command_line import as_called, visible
-
-METRICS: tuple[tuple[str, str, str, str], ...] = (
-    ("launch_latency_p50_ms", "launch p50", "low", "ms"),
-    ("launch_latency_p95_ms", "launch p95", "low", "ms"),
-    ("launch_latency_max_ms", "launch max", "low", "ms"),
-    ("launches_unfinished", "launches lost", "low", ""),
-    ("hot_launch_ratio", "hot launches", "high", "1"),
-    ("terminations", "terminations", "low", ""),
-    ("terminations_felt", "felt", "low", ""),
-    ("terminations_perceived", "perceived", "low", ""),
-    ("terminations_foreground", "in the foreground", "low", ""),
-    ("warnings", "warnings", "", ""),
-    ("scenes_disconnected", "scenes disconnected", "", ""),
-    ("bytes_reclaimed", "reclaimed", "", "byte"),
-    ("time_critical_s", "time critical", "low", "s"),
-    ("stall_time_s", "time stalled", "low", "s"),
-    ("peak_resident_bytes", "peak", "", "byte"),
-)
-"""Column of summary.csv, what people call it, which end is better (or neither), and its unit."""
-
-OF_LAUNCHES_THAT_CAME = ("launch_latency_p50_ms", "launch_latency_p95_ms", "launch_latency_max_ms")
-"""These say nothing of launches whose first frame never came. A run that lost a larger share of them is not the best here."""
 
 RUN_FILES = ("samples.csv", "apps.csv", "events.csv", "launches.csv", "decisions.csv", "summary.csv")
 
@@ -86,9 +63,9 @@ def number(text: str | None) -> float | None:
         return None
 
 
-@functools.lru_cache(maxsize=1)
-def scenario_tree(text: str) -> dict[str, object]:
-    """A scenario's keys and what is below them; nothing if it was damaged after the run."""
+def scenario_settings(text: str) -> dict[str, str]:
+    """The leaves of a scenario as `device.ceiling: 1GiB`, as far as they are scalars; apps by name, no user events.
+    Nothing if it was damaged after the run."""
     try:
         import yaml
 
@@ -96,11 +73,6 @@ def scenario_tree(text: str) -> dict[str, object]:
         tree = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except Exception:  # noqa: BLE001  A report must not fail for such a scenario.
         return {}
-    return tree if isinstance(tree, dict) else {}
-
-
-def scenario_settings(text: str) -> dict[str, str]:
-    """The leaves of a scenario as `device.ceiling: 1GiB`, as far as they are scalars; apps by name, no user events."""
     found: dict[str, str] = {}
 
     def walk(node: object, path: str) -> None:
@@ -114,7 +86,8 @@ def scenario_settings(text: str) -> dict[str, str]:
         else:
             found[path] = str(node)
 
-    walk({key: value for key, value in scenario_tree(text).items() if key not in ("user", "expect")}, "")
+    if isinstance(tree, dict):
+        walk({key: value for key, value in tree.items() if key not in ("user", "expect")}, "")
     return found
 
 

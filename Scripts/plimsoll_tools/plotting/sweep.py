@@ -12,12 +12,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
-from plimsoll_tools.plotting import compare, launches, several, style
+from plimsoll_tools.plotting import compare, launches, metrics, several, style
+from plimsoll_tools.plotting.metrics import Metric
 from plimsoll_tools.plotting.run_directory import read_experiment
 
 FILE = "sweep.csv"
-METRICS = ("launch_latency_p95_ms", "launches_unfinished", "hot_launch_ratio", "terminations", "terminations_felt",
-           "time_critical_s")  # fmt: skip
 MOST_SETTINGS, MOST_LINES = 4, 12
 MOST_VALUES, MOST_FIGURES = 12, 8
 """Of a setting of a heat map, and of those that have room for the figures themselves."""
@@ -34,16 +33,18 @@ def is_sweep(directory: Path) -> bool:
     return (directory / FILE).exists()
 
 
-def read(directory: Path) -> tuple[pd.DataFrame, list[str]]:
-    """The rows, and the settings that were varied. Raises ValueError when the file is not what sweep writes."""
+def read(directory: Path) -> tuple[pd.DataFrame, list[str], list[Metric]]:
+    """The rows, the settings that were varied, and what is shown. Raises ValueError when the file is not what sweep
+    writes."""
     table = read_experiment(directory / FILE)
     names = list(table.columns)
     if BEFORE not in names or AFTER not in names or table.empty:
         raise ValueError(f"{directory / FILE}: {'no rows' if BEFORE in names else f'no column {BEFORE}'}")
     settings = names[names.index(BEFORE) + 1 : names.index(AFTER)]
-    for name in METRICS:
-        table[name] = pd.to_numeric(table.get(name, pd.Series(index=table.index, dtype=str)), errors="coerce")
-    return table, settings
+    shown = [one for one in metrics.of(directory) if one.is_drawn]
+    for one in shown:
+        table[one.name] = pd.to_numeric(table.get(one.name, pd.Series(index=table.index, dtype=str)), errors="coerce")
+    return table, settings, shown
 
 
 def setting_text(value: float, name: str) -> str:
@@ -76,8 +77,9 @@ def place(axes: Axes, column: pd.Series, name: str) -> np.ndarray:
     return places
 
 
-def draw_panel(axes: Axes, table: pd.DataFrame, setting: str, metric: str, groups: list[str]) -> None:
+def draw_panel(axes: Axes, table: pd.DataFrame, setting: str, shown: Metric, groups: list[str]) -> None:
     """A dot per run; where several runs have the same value, a line through their means."""
+    metric = shown.name
     where = place(axes, table[setting], setting)
     for index, group in enumerate(groups):
         colour, line = compare.look(index)
@@ -90,11 +92,11 @@ def draw_panel(axes: Axes, table: pd.DataFrame, setting: str, metric: str, group
     style.cover(axes, float(table[metric].max()), 4, integer=metric.startswith(("terminations", "launches")))
     axes.grid(color=style.RULE, linewidth=0.5)
     axes.set_axisbelow(True)
-    if metric.endswith("_ms"):
+    if shown.unit == "ms":
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: launches.duration_text(value) if value else "0"))
-    elif metric.endswith("_ratio"):
+    elif shown.unit == "1":
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0%}"))
-    elif metric.endswith("_s"):
+    elif shown.unit == "s":
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: launches.seconds_text(value) if value else "0"))
     axes.tick_params(labelsize=6.5)
     style.bare(axes, "left", "bottom")
@@ -111,17 +113,15 @@ def groups_of(table: pd.DataFrame) -> pd.Series:
     return table["scenario"] + ", " + labels if several_scenarios else labels
 
 
-def split(table: pd.DataFrame) -> tuple[list[str], list[str]]:
+def split(table: pd.DataFrame, known: list[Metric]) -> tuple[list[Metric], list[str]]:
     """The metrics that differ between runs, and a sentence for each of the others."""
     shown, notes = [], []
-    titles = {key: (title, unit) for key, title, _, unit in several.METRICS}
-    for metric in METRICS:
-        values = table[metric].dropna()
+    for metric in known:
+        values = table[metric.name].dropna()
         if values.nunique() > 1:
             shown.append(metric)
         elif len(values):
-            title, unit = titles[metric]
-            notes.append(f"{title}: {compare.text_of(float(values.iloc[0]), unit)} in every run")
+            notes.append(f"{metric.title}: {compare.text_of(float(values.iloc[0]), metric.unit)} in every run")
     return shown, notes
 
 
@@ -138,17 +138,17 @@ def plain(setting: str) -> str:
     return style.label(setting, 44)
 
 
-def figures(table: pd.DataFrame, settings: list[str]) -> list[tuple[str, Figure]]:
+def figures(table: pd.DataFrame, settings: list[str], known: list[Metric]) -> list[tuple[str, Figure]]:
     """Name and picture: a heat map per policy and scenario where two settings were varied on a grid, else lines."""
     shown = varied(table, settings)
     table = table.assign(group=groups_of(table)) if shown else table
-    if len(shown) == 2 and all(is_grid(rows, shown) for _, rows in table.groupby("group")) and split(table)[0]:
+    if len(shown) == 2 and all(is_grid(rows, shown) for _, rows in table.groupby("group")) and split(table, known)[0]:
         groups = list(dict.fromkeys(table["group"]))[:MOST_MAPS]
         return [
-            ("sweep" if len(groups) == 1 else f"sweep-{number}", draw_map(table, shown, group))
+            ("sweep" if len(groups) == 1 else f"sweep-{number}", draw_map(table, shown, known, group))
             for number, group in enumerate(groups, start=1)
         ]
-    figure = draw(table, settings)
+    figure = draw(table, settings, known)
     return [("sweep", figure)] if figure else []
 
 
@@ -170,29 +170,29 @@ def value_text(value: str, name: str) -> str:
     return style.label(value, 14) if number is None else setting_text(number, name)
 
 
-def draw_map(table: pd.DataFrame, settings: list[str], group: str) -> Figure:
+def draw_map(table: pd.DataFrame, settings: list[str], known: list[Metric], group: str) -> Figure:
     """A map per metric of one group's means; the colours mean the same in the maps of all groups."""
     rows = table[table["group"] == group]
     # The setting with more values lies flat.
     flat, upright = sorted(settings, key=lambda name: -rows[name].nunique())
-    metrics, notes = split(table)
+    shown, notes = split(table, known)
     columns, lines = ascending(rows[flat]), ascending(rows[upright])
     cells_in = MAP_ROW_IN * max(len(lines), 3)
-    bands = -(-len(metrics) // MAP_COLUMNS)
+    bands = -(-len(shown) // MAP_COLUMNS)
     width, top_in = style.WIDTH_IN, 0.5
     height = top_in + bands * (cells_in + MAP_HEAD_IN) + 0.42 + NOTE_IN * len(notes)
     figure = plt.figure(figsize=(width, height))
     wide_in = (width - MAP_LEFT_IN - 0.15 - MAP_GAP_IN * (MAP_COLUMNS - 1)) / MAP_COLUMNS
-    for index, metric in enumerate(metrics):
+    for index, metric in enumerate(shown):
         band, column = divmod(index, MAP_COLUMNS)
         bottom_in = height - top_in - band * (cells_in + MAP_HEAD_IN) - MAP_HEAD_IN - cells_in + 0.06
         axes = figure.add_axes(
             ((MAP_LEFT_IN + column * (wide_in + MAP_GAP_IN)) / width, bottom_in / height, wide_in / width, cells_in / height)
         )
-        means = rows.pivot_table(index=upright, columns=flat, values=metric, aggfunc="mean").reindex(index=lines, columns=columns)
-        all_means = table.groupby(["group", *settings])[metric].mean()
+        means = rows.pivot_table(index=upright, columns=flat, values=metric.name, aggfunc="mean").reindex(index=lines, columns=columns)
+        all_means = table.groupby(["group", *settings])[metric.name].mean()
         draw_cells(axes, means, metric, (float(all_means.min()), float(all_means.max())))
-        is_lowest = index + MAP_COLUMNS >= len(metrics)
+        is_lowest = index + MAP_COLUMNS >= len(shown)
         axes.set_xticks(np.arange(len(columns)) + 0.5, [value_text(value, flat) if is_lowest else "" for value in columns])
         axes.set_yticks(np.arange(len(lines)) + 0.5, [value_text(value, upright) if column == 0 else "" for value in lines])
         axes.tick_params(length=0, labelsize=6.5 if len(columns) <= 6 else 5)
@@ -209,12 +209,12 @@ def draw_map(table: pd.DataFrame, settings: list[str], group: str) -> Figure:
     return figure
 
 
-def draw_cells(axes: Axes, means: pd.DataFrame, metric: str, ends: tuple[float, float]) -> None:
+def draw_cells(axes: Axes, means: pd.DataFrame, metric: Metric, ends: tuple[float, float]) -> None:
     """The map of one metric, with the figures where there is room."""
-    title, better, unit = next((title, better, unit) for key, title, better, unit in several.METRICS if key == metric)
+    unit = metric.unit
     low, high = ends
     badness = (means.to_numpy() - low) / max(high - low, 1e-12)
-    badness = 1 - badness if better == "high" else badness
+    badness = 1 - badness if metric.better == "higher" else badness
     axes.pcolormesh(0.06 + 0.86 * badness, cmap="Blues", vmin=0, vmax=1, edgecolors="white", linewidth=0.8, gid="heat-map")
     if means.shape[1] <= MOST_FIGURES:
         for row, column in np.ndindex(*means.shape):
@@ -222,26 +222,24 @@ def draw_cells(axes: Axes, means: pd.DataFrame, metric: str, ends: tuple[float, 
             text = "none" if np.isnan(value) else compare.text_of(float(value) if unit else float(f"{value:.3g}"), unit)
             axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=6 if means.shape[1] <= 6 else 5,
                       color="white" if badness[row, column] > 0.55 else style.INK)  # fmt: skip
-    arrow = {"low": "less is better", "high": "more is better"}[better]
-    axes.set_title(title, fontsize=7.5, loc="left", fontweight="bold", pad=3)
-    axes.text(1, 1, arrow, transform=axes.transAxes, fontsize=6.3, color=style.QUIET, ha="right", va="bottom")
+    axes.set_title(metric.title, fontsize=7.5, loc="left", fontweight="bold", pad=3)
+    axes.text(1, 1, metric.hint, transform=axes.transAxes, fontsize=6.3, color=style.QUIET, ha="right", va="bottom")
     style.bare(axes)
 
 
-def draw(table: pd.DataFrame, settings: list[str]) -> Figure | None:
+def draw(table: pd.DataFrame, settings: list[str], known: list[Metric]) -> Figure | None:
     """A column per setting, a row per metric that differs; None when nothing was varied."""
     shown = varied(table, settings)
-    if not shown or not any(table[name].notna().any() for name in METRICS):
+    if not shown or not any(table[one.name].notna().any() for one in known):
         return None
-    metrics, notes = split(table)
+    differing, notes = split(table, known)
     table = table.assign(group=groups_of(table))
     groups = list(dict.fromkeys(table["group"]))
     bottom_in = BOTTOM_IN + NOTE_IN * len(notes)
-    width, height = style.WIDTH_IN, TOP_IN + bottom_in + len(metrics) * ROW_IN
+    width, height = style.WIDTH_IN, TOP_IN + bottom_in + len(differing) * ROW_IN
     figure = plt.figure(figsize=(width, height))
     column_in = (width - LEFT_IN - RIGHT_IN) / len(shown)
-    titles = {key: title for key, title, _, _ in several.METRICS}
-    for row, metric in enumerate(metrics):
+    for row, metric in enumerate(differing):
         for column, setting in enumerate(shown):
             axes = figure.add_axes(
                 ((LEFT_IN + column * column_in) / width, 1 - (TOP_IN + (row + 1) * ROW_IN - GAP_IN) / height,
@@ -250,11 +248,11 @@ def draw(table: pd.DataFrame, settings: list[str]) -> Figure | None:
             draw_panel(axes, table, setting, metric, groups[:MOST_LINES])
             axes.set_ylim(figure.axes[row * len(shown)].get_ylim())
             if column == 0:
-                axes.set_ylabel(titles[metric], fontsize=7.5)
+                axes.set_ylabel(metric.title, fontsize=7.5)
                 axes.yaxis.set_label_coords(-0.62 / (column_in - 2 * GAP_IN), 0.5)
             else:
                 axes.set_yticklabels([])
-            if row + 1 == len(metrics):
+            if row + 1 == len(differing):
                 axes.set_xlabel(plain(setting), fontsize=7.5)
             else:
                 axes.set_xticklabels([])

@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import html
 import json
-import re
+import string
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -18,6 +18,7 @@ from plimsoll_tools.reporting import explanations
 from plimsoll_tools.whole_file import write_text
 
 if TYPE_CHECKING:
+    from plimsoll_tools.plotting.metrics import Metric
     from plimsoll_tools.plotting.pictures import Drawing
     from plimsoll_tools.plotting.run_directory import Run
 
@@ -58,9 +59,11 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def count(text: str) -> int | str:
-    if text != explanations.FELT and not re.fullmatch("[0-9]{1,9}", text):
+    if text == explanations.FELT:
+        return text
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise argparse.ArgumentTypeError(f"expected a whole number from 0 on, or '{explanations.FELT}'")
-    return text if text == explanations.FELT else int(text)
+    return int(text)
 
 
 def is_report(path: Path) -> bool:
@@ -73,7 +76,13 @@ def is_report(path: Path) -> bool:
         return False
 
 
-def page(runs: list[dict[str, Any]]) -> str:
+class Page(string.Template):
+    """The document with places for `@{DATA}` and others."""
+
+    delimiter = "@"
+
+
+def page(runs: list[dict[str, Any]], metrics: list[Metric]) -> str:
     """The whole document."""
     from plimsoll_tools.reporting.payload import orders, varied
 
@@ -82,17 +91,17 @@ def page(runs: list[dict[str, Any]]) -> str:
     data = {
         "title": title,
         "subtitle": "A Plimsoll run; times are virtual." if len(runs) == 1 else "Plimsoll runs; times are virtual.",
-        "runs": runs, "metrics": several.METRICS,
-        "ofLaunchesThatCame": several.OF_LAUNCHES_THAT_CAME, "varied": different,
+        "runs": runs, "metrics": [[one.name, one.title, one.better if one.hint else "", one.unit] for one in metrics],
+        "ofLaunchesThatCame": [one.name for one in metrics if one.leaves_out], "varied": different,
         "orders": orders(runs, different),
     }  # fmt: skip
     # "<" cannot end the script element, and U+2028 is no line break here: ensure_ascii writes neither.
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-    parts = {"@TITLE@": html.escape(title), "@STYLE@": (TEMPLATES / "page.css").read_text("utf-8"),
-             "@SCRIPT@": "\n".join((TEMPLATES / name).read_text("utf-8") for name in SCRIPTS), "@DATA@": text}  # fmt: skip
-    document = (TEMPLATES / "page.html").read_text("utf-8")
-    # In one pass: a scenario may well contain the words @DATA@.
-    return re.sub("@(?:TITLE|STYLE|DATA|SCRIPT)@", lambda mark: parts[mark[0]], document)
+    # In one pass: a scenario may well contain the words @{DATA}.
+    return Page((TEMPLATES / "page.html").read_text("utf-8")).substitute(
+        TITLE=html.escape(title), STYLE=(TEMPLATES / "page.css").read_text("utf-8"),
+        SCRIPT="\n".join((TEMPLATES / name).read_text("utf-8") for name in SCRIPTS), DATA=text,
+    )  # fmt: skip
 
 
 def told(run: Run, label: str, question: explanations.Question) -> dict[str, Any]:
@@ -117,12 +126,13 @@ def document_of(tables: list[Run], names: list[str], first: explanations.Questio
             STATUS.say(note if len(tables) == 1 else f"{label}: {note}")
         STATUS.show("making the page" + (f": {place} of {len(tables)} runs" if len(tables) > 1 else ""))
         runs.append(told(run, label, first if first and place == 0 else explanations.of_tables(run, asked)))
-    document = page(runs)
+    metrics = [one for one in next(filter(None, (run.metrics for run in tables)), []) if one.place]
+    document = page(runs, metrics)
     for one in reversed(runs[1:]):
         if len(document.encode()) <= MOST_BYTES:
             break
         slim(one)
-        document = page(runs)
+        document = page(runs, metrics)
     return document
 
 

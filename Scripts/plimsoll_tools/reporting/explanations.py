@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import subprocess
 import time
 from collections.abc import Callable
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from plimsoll_tools import checkout
-from plimsoll_tools.command_line import as_called, visible
+from plimsoll_tools.command_line import as_called, read_json, visible, visible_all
 from plimsoll_tools.plotting import several
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ class Question:
         self.start_s = time.monotonic()
         self.process: subprocess.Popen[str] | None = None
         self.note = "" if parts or most != FELT else "The user felt none of the terminations."
-        self.program = Path(os.environ.get("PLIMSOLL") or checkout.program())
+        self.program = checkout.program()
         if parts and not self.program.is_file():
             self.parts, self.note = [], f"{MISSING}the program plimsoll is not here."
         self.begin()
@@ -164,11 +163,8 @@ class Question:
 
 def longest_wait_s(directory: Path) -> float:
     """How long a page of this run waits for explanations that nobody asked for."""
-    try:
-        took = float(json.loads((directory / "manifest.json").read_text("utf-8"))["cpu_s"])
-    except (OSError, ValueError, LookupError, TypeError):
-        took = 0.0
-    return max(LEAST_WAIT_S, WAIT_OF_RUN * took)
+    took = read_json(directory / "manifest.json").get("cpu_s")
+    return max(LEAST_WAIT_S, WAIT_OF_RUN * took if isinstance(took, int | float) else 0.0)
 
 
 def document_of(said: str, complaints: str, status: int) -> dict[str, Any]:
@@ -177,7 +173,7 @@ def document_of(said: str, complaints: str, status: int) -> dict[str, Any]:
         complaint = next((visible(line.strip()) for line in complaints.splitlines() if line.strip()), "")
         raise Refused(complaint.removeprefix("plimsoll: ") or f"plimsoll explain ended with {status}")
     try:
-        document = shown(json.loads(said))
+        document = visible_all(json.loads(said))
         if document["format"] > NEWEST_FORMAT:
             raise Refused(f"plimsoll explain answers in format {document['format']}, and this page takes {NEWEST_FORMAT}")
         return {
@@ -195,15 +191,6 @@ def document_of(said: str, complaints: str, status: int) -> dict[str, Any]:
 def paragraphs(given: list[dict[str, Any]]) -> list[list[Any]]:
     """Labelled sentences, as the page takes them."""
     return [[str(one["label"]), [str(sentence) for sentence in one["sentences"]]] for one in given]
-
-
-def shown(value: Any) -> Any:
-    """The value with hidden characters spelt out in all of its texts."""
-    if isinstance(value, str):
-        return visible(value)
-    if isinstance(value, list):
-        return [shown(one) for one in value]
-    return {key: shown(one) for key, one in value.items()} if isinstance(value, dict) else value
 
 
 def explained(answer: Answer, directory: Path, kills: list[dict[str, Any]]) -> dict[str, Any]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
 import math
-import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from plimsoll_tools.command_line import visible
 from plimsoll_tools.plotting import cores, kills, launches, memory, several, states, style, terminations
 from plimsoll_tools.plotting.run_directory import CLASSES, STALLS, Run
+from plimsoll_tools.quantities import quantity
 
 MOST_LANES = 80
 MOST_WARNINGS = 4000
@@ -134,7 +133,7 @@ def cores_of(run: Run) -> dict[str, Any] | None:
     times = cores.times_of(run, memory.COLUMNS)
     if times is None:
         return None
-    with_priorities = cores.has_priorities(run)
+    with_priorities = run.facts.has_priorities
     return {
         "count": times.count, "t": numbers(times.edges_s[:-1].round(6)), "step": plain(times.step_s),
         "classes": [
@@ -186,14 +185,11 @@ def headline_of(run: Run, summary: dict[str, str]) -> list[list[object]]:
     return rows
 
 
-def text_of(path: Path) -> str:
-    try:
-        text = visible(path.read_text("utf-8", errors="replace"))
-    except OSError:
-        return ""
+def text_of(run: Run, name: str) -> str:
+    text = run.text_of(name)
     if len(text) <= MOST_SCENARIO_LETTERS:
         return text
-    return text[:MOST_SCENARIO_LETTERS] + f"\n# … {len(text) - MOST_SCENARIO_LETTERS:,} more letters in {path.name}\n"
+    return text[:MOST_SCENARIO_LETTERS] + f"\n# … {len(text) - MOST_SCENARIO_LETTERS:,} more letters in {name}\n"
 
 
 def expectations_of(run: Run) -> list[list[object]]:
@@ -202,14 +198,10 @@ def expectations_of(run: Run) -> list[list[object]]:
     The manifest has the outcomes. A run that was killed has none, and its claims stay open.
     """
     try:
-        found = json.loads((run.directory / "manifest.json").read_text("utf-8", errors="replace"))["expectations"]
-        rows = [[visible(str(one["expectation"])), one["held"] is True, visible(str(one.get("observed", "")))] for one in found]
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        rows = [[str(one["expectation"]), one["held"] is True, str(one.get("observed", ""))] for one in run.manifest["expectations"]]
+    except (LookupError, TypeError, AttributeError):
         rows = []
-    if rows:
-        return rows
-    claims = several.scenario_tree(text_of(run.directory / "scenario.yaml")).get("expect")
-    return [[str(claim), None, ""] for claim in claims] if isinstance(claims, list) else []
+    return rows or [[claim, None, ""] for claim in run.facts.expectations]
 
 
 def payload_of(run: Run, label: str) -> dict[str, Any]:
@@ -223,7 +215,7 @@ def payload_of(run: Run, label: str) -> dict[str, Any]:
     warnings = run.events_named("warning")
     by_time = run.samples.set_index("time_s").reindex(stack.times_s)
     absent = sorted(name for name in run.absent if "." not in name)
-    scenario = text_of(run.directory / "scenario.yaml")
+    scenario = text_of(run, "scenario.yaml")
     return {
         "label": label, "title": run.title, "expectations": expectations_of(run),
         "explained": {"folder": "", "blocks": [], "note": ""}, "end": plain(max(run.end_s, 1e-3)),
@@ -231,7 +223,7 @@ def payload_of(run: Run, label: str) -> dict[str, Any]:
         "samples": samples_of(run, stack.times_s),
         "layers": plain_layers(stack.layers), "ram": plain_layers(stack.ram),
         "levels": [[plain(start), plain(end), level] for start, end, level in memory.level_spans(run)],
-        "thresholds": memory.thresholds(run) if ceiling == ceiling else {},
+        "thresholds": {level: at for level, at in memory.thresholds(run).items() if level in memory.crossed(run)},
         "stalls": [
             {"name": name.removeprefix(STALLS).removesuffix("_ratio"), "values": numbers(by_time[name].fillna(0))}
             for name in run.samples if name.startswith(STALLS)
@@ -246,11 +238,11 @@ def payload_of(run: Run, label: str) -> dict[str, Any]:
         "kills": kills_of(run, reasons), "lanes": lanes, "lanesLeftOut": lanes_left_out,
         "launches": launches_of(run), "decisions": decisions, "decisionsLeftOut": decisions_left_out,
         "headline": headline_of(run, summary), "summary": [[name, value] for name, value in summary.items()],
-        "values": {name: several.number(summary.get(name)) for name, *_ in several.METRICS},
+        "values": {name: several.number(summary.get(name)) for name in (one.name for one in run.metrics if one.place)},
         "settings": several.scenario_settings(scenario) | {
             key: summary[key] for key in ("policy", "seed") if summary.get(key)
         },
-        "reasons": reasons.texts, "scenario": scenario, "manifest": text_of(run.directory / "manifest.json"),
+        "reasons": reasons.texts, "scenario": scenario, "manifest": text_of(run, "manifest.json"),
         "notes": run.notes + [f"{name}.csv is missing" for name in absent],
     }  # fmt: skip
 
@@ -266,29 +258,13 @@ def varied(runs: list[dict[str, Any]]) -> list[str]:
     return sorted(found, key=lambda key: (key == "seed", key not in everywhere, len(values[key]), key != "policy", key))
 
 
-NUMBER = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?)\s*([A-Za-zµ%]*)((?:/[A-Za-z]+)?)\s*")
-UNITS: dict[str, tuple[str, float]] = {
-    "": ("", 1), "%": ("", 0.01),
-    "B": ("bytes", 1), "KiB": ("bytes", 1 << 10), "MiB": ("bytes", 1 << 20), "GiB": ("bytes", 1 << 30), "TiB": ("bytes", 1 << 40),
-    "us": ("s", 1e-6), "µs": ("s", 1e-6), "ms": ("s", 1e-3), "s": ("s", 1), "min": ("s", 60), "h": ("s", 3600), "d": ("s", 86400),
-}  # fmt: skip
-
-
-def quantity(text: str) -> float | None:
-    """The number that a scenario's value stands for, in the smallest of its units: 1GiB, 25%, 1min30s, 1MiB/s."""
-    total, place, kinds = 0.0, 0, set()
-    parts = 0
-    text = text.strip()
-    while found := NUMBER.match(text, place):
-        kind, factor = UNITS.get(found[2], ("?", 1))
-        total += float(found[1]) * factor
-        kinds.add((kind, found[3]))
-        place = found.end()
-        parts += 1
-    # Minutes and seconds add up; two numbers without a unit, or of two kinds, are no number.
-    kind = next(iter(kinds))[0] if len(kinds) == 1 else "?"
-    fits = place == len(text) and kind != "?" and (kind or parts == 1) and math.isfinite(total)
-    return total if fits else None
+def measured(text: str) -> float | None:
+    """The number that a scenario's value stands for, in the smallest of its units: 1GiB, 25%, 1min30s, 1MiB/s, -900."""
+    for kind in ("ratio", "bytes", "time"):
+        with contextlib.suppress(ValueError):
+            return quantity(text.removesuffix("/s") if kind == "bytes" else text, kind)
+    number = several.number(text)
+    return number if number is not None and math.isfinite(number) else None
 
 
 def orders(runs: list[dict[str, Any]], keys: list[str]) -> dict[str, dict[str, Any]]:
@@ -296,7 +272,7 @@ def orders(runs: list[dict[str, Any]], keys: list[str]) -> dict[str, dict[str, A
     found = {}
     for key in keys:
         values = {str(run["settings"][key]) for run in runs if key in run["settings"]}
-        numbers = {value: quantity(value) for value in values}
+        numbers = {value: measured(value) for value in values}
         numeric = None not in numbers.values()
         ranked = sorted(values, key=lambda value: (numbers[value] or 0.0 if numeric else 0.0, several.natural(Path(value))))
         found[key] = {"numeric": numeric, "values": ranked}

@@ -18,7 +18,7 @@ function claims(one) {
 function compare(parent) {
   const names = DATA.metrics;
   parent.append(html("h2", {}, `${DATA.runs.length} runs side by side`), html("p", { class: "note" }, "The best of each column is marked; click a run to look into it.", DATA.runs.every((one) => mayBeBest(one, DATA.ofLaunchesThatCame[0])) ? null : " Latencies with a * are of the launches that came, where more were lost than in other runs: they are no merit."));
-  const best = names.map(([name, , better]) => better ? Math[better === "low" ? "min" : "max"](...DATA.runs.filter((one) => mayBeBest(one, name)).map((one) => one.values[name]).filter((value) => value !== null)) : null);
+  const best = names.map(([name, , better]) => better ? Math[better === "lower" ? "min" : "max"](...DATA.runs.filter((one) => mayBeBest(one, name)).map((one) => one.values[name]).filter((value) => value !== null)) : null);
   const body = html("tbody", {}, ...DATA.runs.map((one, index) => html("tr", {}, html("td", {}, html("button", { onclick: () => choose(index) }, clip(one.label, 50))), ...names.map(([name, , , unit], column) => {
     const value = one.values[name];
     const text = value === null ? "" : inUnit(value, unit);
@@ -31,6 +31,8 @@ function compare(parent) {
   two.append(left, right);
   left.append(html("h2", {}, "Launch latency"));
   ecdf(left, "launch latency by run", DATA.runs.slice(0, 16).map((one, index) => [one.label, ...runLook(index), one.launches]));
+  // Without metrics nobody knows what to compare.
+  if (!names.length) return;
   right.append(html("h2", {}, "What it costs, what it gains"));
   pareto(right);
   heat(parent);
@@ -55,7 +57,7 @@ function pareto(parent) {
     for (const value of new Set([y0, y1])) svg(root, "text", { x: left - 4, y: y(value) + 4, "text-anchor": "end", class: "quiet" }, inUnit(value, my[3]));
     svg(root, "path", { d: `M${left} 8V${bottom}H${right}`, fill: "none", class: "axis" });
     svg(root, "text", { x: (left + right) / 2, y: bottom + 30, "text-anchor": "middle", class: "quiet" }, mx[1]);
-    const sign = (better) => better === "high" ? -1 : 1;
+    const sign = (better) => better === "higher" ? -1 : 1;
     const beats = (a, b) => sign(mx[2]) * a.x <= sign(mx[2]) * b.x && sign(my[2]) * a.y <= sign(my[2]) * b.y && (a.x !== b.x || a.y !== b.y);
     const may = (point) => mayBeBest(DATA.runs[point.index], mx[0]) && mayBeBest(DATA.runs[point.index], my[0]);
     const rated = all.filter(may);
@@ -94,7 +96,7 @@ function heat(parent) {
     const found = (row, column) => DATA.runs.filter((one) => of(one, down.value) === row && of(one, across.value) === column).map((one) => one.values[metric.value]).filter((value) => value !== null);
     const grid = rows.map((row) => columns.map((column) => { const values = found(row, column); return { count: values.length, mean: values.length ? values.reduce((a, b) => a + b, 0) / values.length : null }; }));
     const values = grid.flat().map((cell) => cell.mean).filter((value) => value !== null), low = Math.min(...values), high = Math.max(...values);
-    const colour = (value) => { const share = high > low ? (value - low) / (high - low) : 0.5, bad = better === "high" ? 1 - share : share; return `background:hsl(205 60% ${96 - 52 * bad}%);color:${bad > 0.6 ? "#fff" : "#222"}`; };
+    const colour = (value) => { const share = high > low ? (value - low) / (high - low) : 0.5, bad = better === "higher" ? 1 - share : share; return `background:hsl(205 60% ${96 - 52 * bad}%);color:${bad > 0.6 ? "#fff" : "#222"}`; };
     const cell = ({ mean, count }) => html("td", { class: "num", style: mean === null ? null : colour(mean), title: mean === null ? "no run" : `mean of ${count} ${count === 1 ? "run" : "runs"}` }, mean === null ? "" : inUnit(mean, unit));
     place.replaceChildren(html("table", { id: "map" }, html("tr", {}, html("th", {}, `${down.value} ↓ ${across.value} →`), ...columns.map((column) => html("th", { class: "num" }, column || "not set"))), ...rows.map((row, index) => html("tr", {}, html("th", {}, row || "not set"), ...grid[index].map(cell)))));
     const counts = [...new Set(grid.flat().map((one) => one.count).filter(Boolean))].sort((a, b) => a - b);

@@ -145,7 +145,8 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def problem_of(options: argparse.Namespace, program: Program) -> Problem:
-    tables, metrics = program.policies(), program.metrics()
+    tables, known = program.policies(), program.metrics()
+    metrics = [one.name for one in known]
     scenarios = scenarios_of([*options.scenario, *options.scenarios], "to train on")
     held_out = scenarios_of(options.held_out, "held out")
     both = {one.digest for one in scenarios} & {one.digest for one in held_out}
@@ -177,6 +178,7 @@ def problem_of(options: argparse.Namespace, program: Program) -> Problem:
         backend=options.backend,
         confirm_backend=options.confirm,
         version=program.version(),
+        known=tuple(known),
     )
 
 
@@ -348,11 +350,11 @@ def tune(options: argparse.Namespace, command: Sequence[str], program: Program, 
     chosen, pairs = choose(problem, position.completed), pairs_of(problem, confirmation)
     about = outcome.Study(board.study.study_name, list(dict.fromkeys(board.builds() + confirmation.builds())))
     try:
-        verdicts = outcome.write(problem, about, position, chosen, pairs, folder, command, program.interval)
+        verdicts = outcome.write(problem, about, position, chosen, pairs, folder, command, program.judge)
     except OSError as error:
         raise Fault(74, f"cannot write {error.filename or folder}: {error.strerror}") from error
     for verdict in verdicts:
-        print(verdict.text)
+        print(verdict["sentence"])
     print(f"{folder / outcome.POLICY}: for plimsoll run --policy; {folder / 'report.md'}: the report")
     return 0
 
@@ -373,7 +375,7 @@ def main() -> int:
     options = parse_arguments()
     interruption = Interruption()
     interruption.listen()
-    program = Program(Path(os.environ.get("PLIMSOLL") or built()), options.jobs)
+    program = Program(built(), options.jobs)
     try:
         return tune(options, hidden(sys.argv[1:]), program, interruption)
     except Fault as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,17 +14,18 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 from optuna.trial import FrozenTrial
 
 from plimsoll_tools.plotting import launches, several, style
+from plimsoll_tools.plotting.metrics import named
 from plimsoll_tools.tuning.problem import Problem
 from plimsoll_tools.tuning.search import front, is_feasible
-from plimsoll_tools.tuning.verdict import Difference
+from plimsoll_tools.tuning.verdict import Verdict
 
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
 
 
-def plain(metric: str) -> str:
+def plain(problem: Problem, metric: str) -> str:
     """What people call the metric, with its unit."""
-    title, unit = next(((title, unit) for key, title, _, unit in several.METRICS if key == metric), (metric, ""))
-    return f"{title} (s)" if unit == "s" else title
+    found = named(problem.known, metric)
+    return f"{found.title} (s)" if found.unit == "s" else found.title
 
 
 def titled(problem: Problem, text: str) -> str:
@@ -81,7 +83,7 @@ def draw_front(problem: Problem, trials: Sequence[FrozenTrial], chosen: FrozenTr
         axes.plot(slots, values, "o", color=style.OTHER_COLOUR, markersize=3.5, label="complete trials")
         axes.step(slots, best, where="post", color=BLUE, linewidth=1.4, label="the best so far")
         axes.set_xlabel("trial")
-        axes.set_ylabel(plain(problem.objectives[0].metric))
+        axes.set_ylabel(plain(problem, problem.objectives[0].metric))
         cover(axes, ("", problem.objectives[0].metric))
     else:
         points = np.array([trial.values[:2] for trial in able]).reshape(-1, 2)
@@ -93,8 +95,8 @@ def draw_front(problem: Problem, trials: Sequence[FrozenTrial], chosen: FrozenTr
         staircase(axes, line, (goals[0].sign, goals[1].sign))
         axes.plot([], [], "o-", color=BLUE, markersize=4.5, linewidth=1.1, label="Pareto front")
         sense = ["less is better" if goal.sign > 0 else "more is better" for goal in goals]
-        axes.set_xlabel(f"{plain(goals[0].metric)} ({sense[0]})")
-        axes.set_ylabel(f"{plain(goals[1].metric)} ({sense[1]})")
+        axes.set_xlabel(f"{plain(problem, goals[0].metric)} ({sense[0]})")
+        axes.set_ylabel(f"{plain(problem, goals[1].metric)} ({sense[1]})")
     standard = next(trial for trial in trials if trial.user_attrs["slot"] == 0)
     for trial, colour, mark, label in ((standard, ORANGE, "s", "the default"), (chosen, GREEN, "*", "chosen")):
         at = trial.values[:2] if len(problem.objectives) > 1 else (trial.user_attrs["slot"] + 1, trial.values[0])
@@ -124,7 +126,7 @@ def draw_importance(problem: Problem, shares: dict[str, dict[str, float]], folde
             [by_name.get(name, 0.0) for name in names],
             height=height * 0.92,
             color=(BLUE, ORANGE, GREEN)[index % 3],
-            label=plain(metric),
+            label=plain(problem, metric),
         )
     highest = max(share for by_name in shares.values() for share in by_name.values())
     ticks = [float(tick) for tick in MaxNLocator(5).tick_values(0, max(highest, 1e-6)) if tick >= 0]
@@ -140,19 +142,18 @@ def draw_importance(problem: Problem, shares: dict[str, dict[str, float]], folde
     return paths
 
 
-def draw_verdict(problem: Problem, rows: dict[str, list[Difference]], folder: Path) -> list[Path]:
+def draw_verdict(problem: Problem, parts: Sequence[Verdict], folder: Path) -> list[Path]:
     """Per objective a panel; per scenario, and for all of a kind together, the difference with its interval."""
-    def of(metric: str) -> dict[str, Difference]:
-        return {name: next(one for one in found if one.metric == metric) for name, found in rows.items()}
+    def of(metric: str) -> dict[str, dict[str, Any]]:
+        return {part["place"]: next(one for one in part["rows"] if one["metric"] == metric) for part in parts}
 
     def is_same(metric: str) -> bool:
-        values = [value for one in of(metric).values() for value in (one.mean, one.low, one.high)]
-        return all(value == 0 or np.isnan(value) for value in values)
+        return not any(one.get(name) for one in of(metric).values() for name in ("difference", "low", "high"))
 
     # A panel in which nothing differs is a line of text.
     same = [goal for goal in problem.objectives if is_same(goal.metric)]
     goals = [goal for goal in problem.objectives if not is_same(goal.metric)]
-    height_in = 0.5 + 0.18 * len(same) + (0.75 + 0.24 * len(rows) if goals else 0)
+    height_in = 0.5 + 0.18 * len(same) + (0.75 + 0.24 * len(parts) if goals else 0)
     figure = plt.figure(figsize=(style.WIDTH_IN, height_in))
     below = 0.18 * len(same) / height_in
     layout = ConstrainedLayoutEngine(rect=(0, below, 1, 1 - 0.3 / height_in - below))
@@ -160,19 +161,19 @@ def draw_verdict(problem: Problem, rows: dict[str, list[Difference]], folder: Pa
     held_out = several.seeds_text(list(map(str, problem.held_out_seeds)))
     style.title(figure, f"policy {problem.name}, tuned against default, {held_out}")
     for place, goal in enumerate(reversed(same)):
-        text = f"{plain(goal.metric)}: no difference in any scenario, under any seed"
+        text = f"{plain(problem, goal.metric)}: no difference in any scenario, under any seed"
         figure.text(0.015, (0.07 + 0.18 * place) / height_in, text, fontsize=8, color=style.QUIET)
     panels = figure.subplots(1, len(goals), sharey=True, squeeze=False)[0] if goals else []
     for axes, goal in zip(panels, goals):
         for row, (name, one) in enumerate(reversed(of(goal.metric).items())):
-            is_good = one.mean * goal.sign < 0
-            colour = style.QUIET if not one.is_clear else GREEN if is_good else ORANGE
+            is_good = one["difference"] * goal.sign < 0
+            colour = style.QUIET if not one["is_clear"] else GREEN if is_good else ORANGE
             is_whole = name.startswith("all ")
-            axes.plot([one.low, one.high], [row, row], color=colour, linewidth=2.6 if is_whole else 1.3)
-            axes.plot(one.mean, row, "D" if is_whole else "o", color=colour, markersize=5 if is_whole else 4)
+            axes.plot([one.get(end, np.nan) for end in ("low", "high")], [row, row], color=colour, linewidth=2.6 if is_whole else 1.3)
+            axes.plot(one["difference"], row, "D" if is_whole else "o", color=colour, markersize=5 if is_whole else 4)
         axes.axvline(0, color=style.INK, linewidth=0.7)
-        axes.set_yticks(range(len(rows)), list(reversed(rows)))
-        axes.set_title(plain(goal.metric), loc="left", fontsize=8)
+        axes.set_yticks(range(len(parts)), [part["place"] for part in reversed(parts)])
+        axes.set_title(plain(problem, goal.metric), loc="left", fontsize=8)
         low, high = map(float, axes.dataLim.intervalx)
         ticks = list(MaxNLocator(5).tick_values(min(low, 0), max(high, 0)))
         axes.set_xlim(ticks[0], ticks[-1])

@@ -7,7 +7,7 @@ import json
 import math
 import re
 import shlex
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,17 +21,7 @@ from plimsoll_tools.tuning import charts
 from plimsoll_tools.tuning.board import Position
 from plimsoll_tools.tuning.problem import Problem
 from plimsoll_tools.tuning.search import front, importance, is_feasible, means, rounds_of
-from plimsoll_tools.tuning.verdict import (
-    Ask,
-    Difference,
-    Pair,
-    breaches,
-    differences,
-    figure,
-    judgement,
-    sentence,
-    varied_in_training,
-)
+from plimsoll_tools.tuning.verdict import Pair, Verdict, question, training_of
 from plimsoll_tools.whole_file import write_text, writing
 
 POLICY = "policy.yaml"
@@ -42,54 +32,6 @@ class Study:
     name: str
     builds: list[str]
     """Of the program, that made the runs."""
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """On one set of scenarios."""
-
-    where: str
-    found: list[Difference]
-    word: str
-    text: str
-
-
-def verdict_on(
-    problem: Problem, pairs: Sequence[Pair], where: str, ask: Ask, varied: Collection[tuple[str, str]]
-) -> Verdict:
-    found = differences(problem, pairs, ask, varied)
-    broken = breaches(problem, pairs)
-    return Verdict(where, found, judgement(problem, found, broken), sentence(problem, where, found, broken))
-
-
-def verdicts_of(
-    problem: Problem, pairs: Sequence[Pair], ask: Ask, varied: Collection[tuple[str, str]] = ()
-) -> list[Verdict]:
-    """On the training scenarios with seeds that the search never saw, and on scenarios that it never saw."""
-    known = {scenario.name for scenario in problem.scenarios}
-    count = len(problem.held_out_seeds)
-    seen = [pair for pair in pairs if pair.scenario in known]
-    unseen = [pair for pair in pairs if pair.scenario not in known]
-    found = [verdict_on(problem, seen, f"{count} seeds it never saw", ask, varied)]
-    if unseen:
-        names = ", ".join(scenario.name for scenario in problem.held_out)
-        found.append(verdict_on(problem, unseen, f"scenarios it never saw ({names}; {count} seeds)", ask, varied))
-    return found
-
-
-def by_scenario(
-    problem: Problem, pairs: Sequence[Pair], ask: Ask, varied: Collection[tuple[str, str]] = ()
-) -> dict[str, list[Difference]]:
-    """For the picture and its table: each scenario, then all of a kind together."""
-    known = [scenario.name for scenario in problem.scenarios]
-    unknown = [scenario.name for scenario in problem.held_out]
-    rows: dict[str, list[Difference]] = {}
-    for names, label in ((known, "all training scenarios"), (unknown, "all held-out scenarios")):
-        for name in names:
-            rows[name] = differences(problem, [pair for pair in pairs if pair.scenario == name], ask, varied)
-        if len(names) > 1:
-            rows[label] = differences(problem, [pair for pair in pairs if pair.scenario in names], ask, varied)
-    return rows
 
 
 # --- Tables -----------------------------------------------------------------------------------------------------------
@@ -113,16 +55,8 @@ def write_trials(problem: Problem, position: Position, folder: Path) -> None:
     """`trials.csv`: one row per slot; `front.csv`: the Pareto front, in the same columns."""
     owners = position.owners
     trials = [owners[slot] for slot in sorted(owners) if owners[slot].state in (TrialState.COMPLETE, TrialState.PRUNED)]
-    header = [
-        "trial",
-        "state",
-        "seeds",
-        "feasible",
-        "stopped",
-        "retried",
-        *problem.metrics,
-        *(one.name for one in problem.space),
-    ]
+    names = [one.name for one in problem.space]
+    header = ["trial", "state", "seeds", "feasible", "stopped", "retried", *problem.metrics, *names]
 
     def row(trial: FrozenTrial) -> list[Any]:
         rounds = rounds_of(trial, len(problem.seeds))
@@ -142,47 +76,26 @@ def write_trials(problem: Problem, position: Position, folder: Path) -> None:
     write_table(folder / "front.csv", header, map(row, front(problem, position.completed)))
 
 
-def write_verdict(problem: Problem, pairs: Sequence[Pair], rows: dict[str, list[Difference]], folder: Path) -> None:
+def write_verdict(problem: Problem, pairs: Sequence[Pair], parts: Sequence[Verdict], folder: Path) -> None:
     """`verdict.csv`: one row per scenario and metric; `held-out.csv`: one row per run, as summary.csv."""
     known = {scenario.name for scenario in problem.scenarios} | {"all training scenarios"}
+    numbers = {"default_mean": "standard", "tuned_mean": "tuned"} | {
+        name: name for name in ("difference", "low", "high", "confidence")
+    }
     write_table(
         folder / "verdict.csv",
-        [
-            "scenario",
-            "held_out",
-            "metric",
-            "default_mean",
-            "tuned_mean",
-            "difference",
-            "low",
-            "high",
-            "confidence",
-            "pairs",
-            "identical_under_every_seed",
-        ],
+        ["scenario", "held_out", "metric", *numbers, "pairs", "identical_under_every_seed"],
         (
-            [
-                name,
-                str(name not in known).lower(),
-                one.metric,
-                *map(plain, (one.standard, one.tuned, one.mean, one.low, one.high, one.confidence)),
-                one.runs,
-                str(one.cases > 0).lower(),
-            ]
-            for name, found in rows.items()
-            for one in found
+            [part["place"], str(part["place"] not in known).lower(), one["metric"],
+             *(plain(one.get(name, math.nan)) for name in numbers.values()), one["pairs"],
+             str(one["is_one_case_each"]).lower()]
+            for part in parts
+            for one in part["rows"]
         ),
-    )
+    )  # fmt: skip
     columns = list(pairs[0].standard) if pairs else []
-    write_table(
-        folder / "held-out.csv",
-        ["variant", *columns],
-        (
-            [variant, *(row.get(column) for column in columns)]
-            for pair in pairs
-            for variant, row in (("default", pair.standard), ("tuned", pair.tuned))
-        ),
-    )
+    runs = [run for pair in pairs for run in (("default", pair.standard), ("tuned", pair.tuned))]
+    write_table(folder / "held-out.csv", ["variant", *columns], ([name, *map(row.get, columns)] for name, row in runs))
 
 
 PLAIN = re.compile(
@@ -208,7 +121,7 @@ def policy_text(problem: Problem, chosen: FrozenTrial, verdicts: Sequence[Verdic
     is_default = chosen.user_attrs["slot"] == 0
     policy = problem.with_parameters({} if is_default else chosen.params)
     label = f"{problem.name}-tuned"
-    tree = {"plimsoll": 1, "description": "\n".join(one.text for one in verdicts), **policy, "label": label}
+    tree = {"plimsoll": 1, "description": "\n".join(one["sentence"] for one in verdicts), **policy, "label": label}
     tree = {key: tree[key] for key in ("plimsoll", "description", "name", "label") if key in tree} | tree
     count = len(problem.space)
     head = f"# Made by plimsoll tune: {problem.name} with {count} parameters searched; see report.md beside it.\n"
@@ -226,40 +139,15 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     ]
 
 
-def interval(one: Difference) -> str:
-    if math.isnan(one.low):
-        return "identical under every seed"
-    return "the same under every seed" if one.is_constant else f"[{figure(one.low)}, {figure(one.high)}]"
-
-
-def difference_rows(found: Sequence[Difference]) -> list[list[str]]:
-    return [
-        [
-            one.metric,
-            figure(one.standard),
-            figure(one.tuned),
-            figure(one.mean),
-            interval(one),
-            "yes" if one.is_clear else "no",
-        ]
-        for one in found
-    ]
-
-
 def report(
-    problem: Problem,
-    position: Position,
-    chosen: FrozenTrial,
-    verdicts: Sequence[Verdict],
-    rows: dict[str, list[Difference]],
-    shares: dict[str, dict[str, float]],
-    command: Sequence[str],
-) -> str:
+    problem: Problem, position: Position, chosen: FrozenTrial, verdicts: Sequence[Verdict], parts: Sequence[Verdict],
+    shares: dict[str, dict[str, float]], command: Sequence[str],
+) -> str:  # fmt: skip
     owners = list(position.owners.values())
     complete = sum(trial.state == TrialState.COMPLETE for trial in owners)
     stopped = sum(trial.state == TrialState.PRUNED for trial in owners)
     lines = [f"# {problem.name}, tuned", ""]
-    lines += [f"**{one.text}**\n" for one in verdicts]
+    lines += [f"**{one['sentence']}**\n" for one in verdicts]
     lines += [
         f"The search: {complete + stopped} trials, {complete} complete, {stopped} stopped early; "
         f"{len(problem.scenarios)} scenarios, seeds {span(problem.seeds)}, {problem.backend} backend. "
@@ -275,13 +163,7 @@ def report(
     lines += table(
         ["parameter", "default", "tuned", "searched", "meaning"],
         [
-            [
-                one.name,
-                one.text(one.clamped(one.standard)),
-                one.text(chosen.params[one.name]),
-                one.range_text,
-                one.meaning,
-            ]
+            [one.name, one.text(one.clamped(one.standard)), one.text(chosen.params[one.name]), one.range_text, one.meaning]
             for one in problem.space
         ],
     )
@@ -289,13 +171,14 @@ def report(
     lines += ["![Differences by scenario](verdict.png)", ""]
     for one in verdicts:
         lines += [
-            f"### On {one.where}: {one.word}",
+            f"### On {one['place']}: {one['word']}",
             "",
             "The first rows are the objectives; the others show what else changed, each with an interval of its own.",
             "",
         ]
         lines += table(
-            ["metric, mean per run", "default", "tuned", "difference", "interval", "clear"], difference_rows(one.found)
+            ["metric, mean per run", "default", "tuned", "difference", "interval", "clear"],
+            [[row["metric"], *row["cells"]] for row in one["rows"]],
         )
         lines += [""]
     lines += ["### By scenario", ""]
@@ -303,15 +186,8 @@ def report(
     lines += table(
         ["scenario", *goals],
         [
-            [
-                name,
-                *(
-                    f"{figure(one.standard)} to {figure(one.tuned)} {interval(one)}"
-                    for one in found
-                    if one.metric in goals
-                ),
-            ]
-            for name, found in rows.items()
+            [part["place"], *("{0} to {1} {3}".format(*row["cells"]) for row in part["rows"] if row["metric"] in goals)]
+            for part in parts
         ],
     )
     lines += ["", "## The search", "", "![The front](front.png)", ""]
@@ -333,40 +209,29 @@ def span(seeds: Sequence[int]) -> str:
 
 
 def write(
-    problem: Problem,
-    study: Study,
-    position: Position,
-    chosen: FrozenTrial,
-    pairs: Sequence[Pair],
-    folder: Path,
-    command: Sequence[str],
-    ask: Ask,
-) -> list[Verdict]:
+    problem: Problem, study: Study, position: Position, chosen: FrozenTrial, pairs: Sequence[Pair], folder: Path,
+    command: Sequence[str], judge: Callable[[dict[str, Any]], list[Verdict]],
+) -> list[Verdict]:  # fmt: skip
     """Everything but the study itself. The same study gives the same files."""
     style.prepare()
     complete = position.completed
-    varied = varied_in_training(problem, next(one for one in complete if one.user_attrs["slot"] == 0), chosen)
-    verdicts = verdicts_of(problem, pairs, ask, varied)
-    rows = by_scenario(problem, pairs, ask, varied)
+    training = training_of(problem, next(one for one in complete if one.user_attrs["slot"] == 0), chosen)
+    judged = judge(question(problem, pairs, training))
+    last = 2 if problem.held_out else 1
+    parts, verdicts = judged[:-last], judged[-last:]
     shares = importance(problem, complete)
     write_trials(problem, position, folder)
-    write_verdict(problem, pairs, rows, folder)
+    write_verdict(problem, pairs, parts, folder)
     names = [one.name for one in problem.space]
     write_table(
-        folder / "importance.csv",
-        ["objective", "parameter", "share"],
-        (
-            [metric, name, plain(share)]
-            for metric, by_name in shares.items()
-            for name, share in by_name.items()
-            if name in names
-        ),
-    )
+        folder / "importance.csv", ["objective", "parameter", "share"],
+        ([metric, name, plain(by[name])] for metric, by in shares.items() for name in by if name in names),
+    )  # fmt: skip
     write_text(folder / POLICY, policy_text(problem, chosen, verdicts))
     charts.draw_front(problem, complete, chosen, folder)
     charts.draw_importance(problem, shares, folder)
-    charts.draw_verdict(problem, rows, folder)
-    text = report(problem, position, chosen, verdicts, rows, shares, command)
+    charts.draw_verdict(problem, parts, folder)
+    text = report(problem, position, chosen, verdicts, parts, shares, command)
     if len(study.builds) > 1:
         text += f"\nThe runs were made by {len(study.builds)} builds of plimsoll {problem.version} (`tuning.json` "
         text += "names them): if results differ between them, the figures here mix them.\n"
@@ -377,7 +242,7 @@ def write(
         "problem": problem.record(),
         "command": list(command),
         "chosen_trial": chosen.user_attrs["slot"] + 1,
-        "verdicts": {one.where: one.word for one in verdicts},
+        "verdicts": {one["place"]: one["word"] for one in verdicts},
     }
     write_text(folder / "tuning.json", json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
     return verdicts

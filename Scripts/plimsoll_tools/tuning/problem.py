@@ -12,8 +12,10 @@ from typing import Any, Literal
 
 import yaml
 
+from plimsoll_tools.plotting.metrics import Metric
+from plimsoll_tools.quantities import quantity
 from plimsoll_tools.tuning.program import Fault, Program, Summary
-from plimsoll_tools.tuning.space import TABLE, Dimension, dimension, narrowed, quantity
+from plimsoll_tools.tuning.space import TABLE, Dimension, dimension, narrowed
 
 GOAL = re.compile(r"^([a-z][a-z0-9_]*)\s*(<=|>=|==)\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)$")
 
@@ -111,6 +113,8 @@ class Problem:
     backend: str
     confirm_backend: str
     version: str
+    known: tuple[Metric, ...]
+    """The columns of summary.csv."""
 
     @property
     def name(self) -> str:

@@ -14,11 +14,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from plimsoll_tools.plotting.metrics import Metric, metrics_of
 
 Summary = dict[str, str]
 """The one row of a run's summary.csv."""
@@ -133,14 +136,13 @@ class Program:
         table = json.loads(self.ask("list", "policies", "--format", "json"))
         return {policy["policy"]: policy["parameters"] for policy in table["policies"]}
 
-    def metrics(self) -> list[str]:
-        return [line.split()[0] for line in self.ask("list", "metrics").splitlines() if line.strip()]
+    def metrics(self) -> list[Metric]:
+        return metrics_of({"resources": json.loads(self.ask("schema", "csv"))})
 
-    def interval(self, strata: Sequence[Sequence[float]], confidence: float, stream: str) -> tuple[float, float]:
-        """Of the mean of the strata's means, by bootstrap, widened for few values."""
-        question = json.dumps({"strata": strata, "confidence": confidence, "stream": stream})
-        answer = json.loads(self.ask("interval", given=question))
-        return float(answer["low"]), float(answer["high"])
+    def judge(self, question: dict[str, Any]) -> list[dict[str, Any]]:
+        """The verdicts on what a search found, one for each group that is asked about."""
+        found: list[dict[str, Any]] = json.loads(self.ask("verdict", given=json.dumps(question)))
+        return found
 
     def submit(self, job: Job) -> Future[Summary]:
         return self.pool.submit(self._run, job)

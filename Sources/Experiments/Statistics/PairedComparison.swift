@@ -107,7 +107,7 @@ public struct PairedComparison: Hashable, Sendable {
     }
 
     /// Whether in each scenario all seeds, at least two, have the same value except for its last bits.
-    private static func areSame(_ values: [[Double?]]) -> Bool {
+    static func areSame(_ values: [[Double?]]) -> Bool {
         values.allSatisfy { values in
             guard values.count > 1, let first = values[0] else { return false }
             return values.allSatisfy { value in value.map { abs($0 - first) <= 1e-9 * max(1, abs(first)) } ?? false }
