@@ -15,17 +15,11 @@
 # Speaks on stderr alone. Exit status: 0 everything is there, 64 usage, 71 this machine refuses.
 set -euo pipefail
 
-root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
 
 # What the Python environments are made from: groups of requirements, and the version of each package.
-package=$root/Scripts
-sources=("$package/pyproject.toml" "$package/constraints.txt" "$root/Benchmarks/requirements.txt")
-
-say() { printf 'setup: %s\n' "$*" >&2; }
-refuse() {
-    say "$*"
-    exit 71
-}
+sources=("$scripts/pyproject.toml" "$scripts/constraints.txt" "$root/Benchmarks/requirements.txt")
 
 # --- Debian packages ---------------------------------------------------------------------------------------------------
 
@@ -33,7 +27,7 @@ as_root() {
     if [[ $EUID -eq 0 ]]; then
         "$@"
     elif ! command -v sudo >/dev/null; then
-        refuse "cannot install without root rights: neither root nor sudo here; as root, run: apt-get install $missing"
+        refuse 71 "cannot install without root rights: neither root nor sudo here; as root, run: apt-get install $missing"
     elif [[ -t 2 ]] && { : </dev/tty; } 2>/dev/null; then
         # sudo asks on the terminal itself, whatever its standard input is.
         sudo "$@"
@@ -46,19 +40,19 @@ as_root() {
 # Usage: apt_install PACKAGE...
 apt_install() {
     local missing="$*"
-    command -v apt-get >/dev/null || refuse "no apt-get here; please install by hand: $missing"
+    command -v apt-get >/dev/null || refuse 71 "no apt-get here; please install by hand: $missing"
     say "installing $missing"
     local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300)
     # One dead mirror among many fails the update, yet the index at hand may do; the install below decides.
     as_root "${apt[@]}" update >&2 </dev/null || say "apt-get update failed; trying with the package index at hand"
     as_root "${apt[@]}" install -y --no-install-recommends "$@" >&2 </dev/null \
-        || refuse "apt-get could not install: $missing"
+        || refuse 71 "apt-get could not install: $missing"
 }
 
 # --- What the build needs ----------------------------------------------------------------------------------------------
 
 setup_build() {
-    command -v swift >/dev/null || refuse "no Swift toolchain on PATH; get one from https://www.swift.org/install/linux"
+    command -v swift >/dev/null || refuse 71 "no Swift toolchain on PATH; get one from https://www.swift.org/install/linux"
 
     local packages=()
     command -v pkg-config >/dev/null || packages+=(pkg-config)
@@ -72,7 +66,7 @@ setup_build() {
 
     # Arenas get their extent hooks at birth (experimental.arenas_create_ext), which came with 5.3.
     pkg-config --atleast-version=5.3 jemalloc \
-        || refuse "jemalloc $(pkg-config --modversion jemalloc) is too old: 5.3 or later is needed"
+        || refuse 71 "jemalloc $(pkg-config --modversion jemalloc) is too old: 5.3 or later is needed"
 }
 
 # --- What Python needs -------------------------------------------------------------------------------------------------
@@ -110,9 +104,9 @@ make_venv() {
     local venv=$1 python
     if ! python=$(find_python); then
         apt_install python3 python3-venv
-        python=$(find_python) || refuse "Python 3.10 or later is needed; found $(python3 --version 2>&1)"
+        python=$(find_python) || refuse 71 "Python 3.10 or later is needed; found $(python3 --version 2>&1)"
     fi
-    "$python" -m venv --clear -- "$venv" >&2 || refuse "$python could not make $venv"
+    "$python" -m venv --clear -- "$venv" >&2 || refuse 71 "$python could not make $venv"
 }
 
 # Usage: fill_venv FOLDER GROUP...; `bench` is Benchmarks/requirements.txt, `base` is the package without any group.
@@ -134,10 +128,10 @@ fill_venv() {
         esac
     done
     local IFS=,
-    words+=(--editable "$package${names[*]:+[${names[*]}]}")
+    words+=(--editable "$scripts${names[*]:+[${names[*]}]}")
     "$venv/bin/python" -m pip --quiet --disable-pip-version-check --no-input \
-        install --constraint "$package/constraints.txt" "${words[@]}" >&2 </dev/null \
-        || refuse "pip could not install the groups $* of $package/pyproject.toml"
+        install --constraint "$scripts/constraints.txt" "${words[@]}" >&2 </dev/null \
+        || refuse 71 "pip could not install the groups $* of $scripts/pyproject.toml"
     stamps=("${@/#/$venv/.group-}")
     venv_state | tee -- "${stamps[@]}" >/dev/null
 }
@@ -157,7 +151,7 @@ setup_python() {
         if ! venv_has "$@"; then
             fill_venv "$@"
         fi
-    ) 9<"$package/pyproject.toml"
+    ) 9<"$scripts/pyproject.toml"
 }
 
 # --- What the measurements need ----------------------------------------------------------------------------------------
@@ -215,8 +209,7 @@ for part in "$@"; do
         bench) setup_bench ;;
         tests) setup_tests ;;
         *)
-            say "unknown part '$part'; usage: Scripts/setup.sh [build|plot|tune|clusters|python|bench|tests|clusters-test]..."
-            exit 64
+            refuse 64 "unknown part '$part'; usage: Scripts/setup.sh [build|plot|tune|clusters|python|bench|tests|clusters-test]..."
             ;;
     esac
 done

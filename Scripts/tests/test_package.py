@@ -76,9 +76,10 @@ class Contents(FolderCase):
             self.assertEqual(self.call(script, "--help").returncode, 0, script)
 
     def test_the_programs_start_python_apart_from_the_users(self) -> None:
-        modules = {"plot": "plotting", "report": "reporting", "tune": "tuning", "bench": "benchmarking"}
+        modules = {"plot": "plotting", "report": "reporting", "tune": "tuning", "sweep-on": "clusters", "bench": "benchmarking"}
         for name, module in modules.items():
-            self.assertIn(f'-I -m plimsoll_tools.{module} "$@"\n', (SCRIPTS / name).read_text("utf-8"))
+            self.assertRegex((SCRIPTS / name).read_text("utf-8"), rf'\nbecome_module "\S+/\.venv" {module} "\$@"\n$')
+        self.assertIn('-I -m "plimsoll_tools.$2" "${@:3}"', (SCRIPTS / "lib.sh").read_text("utf-8"))
 
 
 if __name__ == "__main__":
