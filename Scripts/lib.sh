@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What several scripts do in the same way. They `source` it first, and have `root`, the project's folder, and `scripts` from
-# it. Those that call `options` or `misused` have a function `usage`, which prints how to call them.
+# What several scripts do in the same way. They `source` it first, and have `root`, the project's folder, and `scripts`
+# from it. Those that call `options` or `misused` have a function `usage`, which prints how to call them.
 
 scripts=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 root=$(dirname -- "$scripts")
@@ -39,10 +39,10 @@ asks_for_help() {
     return 1
 }
 
-# Usage: options FORM... -- WORD...; reads the words of a command line. The form `force` is an option without a value, which
-# sets the variable `force` to yes. The form `out=.` is one with a value, `--out VALUE` or `--out=VALUE`, which must match
-# the pattern after the sign; it sets the variable `out`. All other words are left in the array `words`. Help ends the
-# script, and so does a wrong value.
+# Usage: options FORM... -- WORD...; reads the words of a command line. The form `force` is an option without a value,
+# which sets the variable `force` to yes. The form `out=.` is one with a value, `--out VALUE` or `--out=VALUE`, which
+# must match the pattern after the sign; it sets the variable `out`. All other words are left in the array `words`. Help
+# ends the script, and so does a wrong value.
 options() {
     local -A forms=()
     local name
@@ -86,8 +86,8 @@ build() {
     printf '%s/%s' "$("$@" --show-bin-path)" "$product"
 }
 
-# Usage: provide_program WORD...; builds the program for a tool with these words, and names it in PLIMSOLL. A tool without
-# any words, or that is asked for help, needs none, nor does one to which PLIMSOLL names it already.
+# Usage: provide_program WORD...; builds the program for a tool with these words, and names it in PLIMSOLL. A tool
+# without any words, or that is asked for help, needs none, nor does one to which PLIMSOLL names it already.
 provide_program() {
     if (($# > 0)) && [[ -z ${PLIMSOLL-} ]] && ! asks_for_help "$@"; then
         "$scripts/setup.sh" build
@@ -96,6 +96,6 @@ provide_program() {
     fi
 }
 
-# Usage: become_module ENVIRONMENT MODULE WORD...; goes on as a module of the package plimsoll_tools. -I: neither PYTHONPATH,
-# nor the user's own packages, nor what lies in the current folder may change what runs.
+# Usage: become_module ENVIRONMENT MODULE WORD...; goes on as a module of the package plimsoll_tools. -I: neither
+# PYTHONPATH, nor the user's own packages, nor what lies in the current folder may change what runs.
 become_module() { exec "$1/bin/python" -I -m "plimsoll_tools.$2" "${@:3}"; }
