@@ -7,13 +7,15 @@ import unittest
 from pathlib import Path
 
 from harness import SCRIPTS
-from release import PYTHON, SCENARIOS, ReleaseCase, early, long, rows
+from release import PYTHON, SCENARIOS, UNMET, ReleaseCase, early, long, rows
 
 from plimsoll_tools.checkout import ROOT
 
 QUICKSTART = SCENARIOS / "quickstart.yaml"
 BENCH = ROOT / "Benchmarks" / ".venv" / "bin" / "python"
 FEWEST_FIGURES = 10
+MOST_LINES = 15
+"""What a world must shrink to that has a hundred lines, and fails as soon as it has two processes."""
 
 
 class Experiments(ReleaseCase):
@@ -54,6 +56,23 @@ class Worlds(ReleaseCase):
     def test_nothing_fails_in_new_worlds(self) -> None:
         # A world that fails is named with the command that repeats it.
         self.script("soak", "--program", self.plimsoll, "--new", 100, "--minutes", 1, "--shrink", 60)
+
+    @early
+    def test_a_fault_that_is_planted_in_one_world_is_found_named_and_shrunk(self) -> None:
+        # A canary: two processes of this world, a small one, seem to hold a page that nobody handed out.
+        seed, kept = 2, self.directory / "kept"
+        said = self.ends(SCRIPTS / "soak", "--program", self.plimsoll, "--seeds", f"{seed}..{seed + 1}",
+                         "--canary", seed, "--keep", kept, status=1).stdout  # fmt: skip
+        self.assertIn("\n1 failed\n", said)
+        claim = r"plimsoll: at [0-9.]+s of a run with the seed: processes hold .* are resident"
+        self.assertRegex(said, rf"\nseed {seed}: run: status 70\n  {claim}\n")
+        self.assertIn(f"\n  again: Scripts/soak --seeds {seed} --canary {seed}\n", said)
+        small = kept / f"world-{seed}.yaml"
+        self.assertLess(len(small.read_text("utf-8").splitlines()), MOST_LINES, said)
+        # Nothing else is wrong with what is left of the world, and it keeps the fault.
+        for option, status in (((), (0, UNMET)), (("--canary",), 70)):
+            out = self.directory / f"run{len(option)}"
+            self.run_program("run", small, "--verify", *option, "--out", out, status=status)
 
     @early
     def test_a_build_gives_the_same_tables_as_itself(self) -> None:

@@ -29,6 +29,7 @@ package struct FolderRun {
         package var summaryOnly = false
         package var verify = false
         package var verifyEvents = false
+        package var canary = false
         package var dryRun = false
 
         package init(scenario: String) { self.scenario = scenario }
@@ -110,7 +111,7 @@ package struct FolderRun {
         HarnessHeap.trim()
         let simulation = Simulation(
             plan, memory: memory, sinks: sinks, traces: traces, verify: order.verify || order.verifyEvents,
-            auditEvents: order.verifyEvents, dryRun: order.dryRun, reports: events)
+            auditEvents: order.verifyEvents, canary: order.canary, dryRun: order.dryRun, reports: events)
         let ending = go(simulation)
         return Played(
             directory: directory, trace: trace, jetsamEvents: events?.count, before: before,

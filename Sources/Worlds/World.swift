@@ -36,6 +36,7 @@ package struct World: Sendable {
     package func arguments(in folder: String, out: String) -> [String] {
         var words = ["run", "\(folder)/\(World.scenarioName)", "--out", out, "--quiet"]
         words.append(options.auditsEvents ? "--verify-events" : "--verify")
+        if options.hasCanary { words.append("--canary") }
         words += ["--backend", options.backend.rawValue]
         if let scale = options.scale { words += ["--scale", "\(scale)"] }
         if policyFile != nil { words += ["--policy", "\(folder)/\(World.policyName)"] }
@@ -79,6 +80,8 @@ package struct RunOptions: Hashable, Sendable {
     package var usesPolicyFile: Bool
     /// `--verify-events` in place of `--verify`.
     package var auditsEvents = false
+    /// `--canary`: the checks are shown a fault that is not there.
+    package var hasCanary = false
 }
 
 /// What the parts of a world must agree on.

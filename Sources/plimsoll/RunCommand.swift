@@ -128,6 +128,9 @@ struct RunCommand: ParsableCommand {
         help: ArgumentHelp("End when standard input closes, as when the parent process is gone.", visibility: .hidden))
     var lifeline = false
 
+    @Flag(help: ArgumentHelp("Show --verify a fault that is not there, which it must find.", visibility: .hidden))
+    var canary = false
+
     @Flag(help: ArgumentHelp("Do not offer `plimsoll report`: the caller makes one.", visibility: .hidden))
     var reportFollows = false
 
@@ -157,7 +160,7 @@ struct RunCommand: ParsableCommand {
         order.policyFile = policy.flatMap { PolicyFile.isFile($0) ? $0 : nil }
         (order.out, order.trace, order.force) = (out, trace, force)
         (order.jetsamEvents, order.summaryOnly, order.dryRun) = (jetsamEvents, summaryOnly, dryRun)
-        (order.verify, order.verifyEvents) = (verify, verifyEvents)
+        (order.verify, order.verifyEvents, order.canary) = (verify, verifyEvents, canary)
         return order
     }
 

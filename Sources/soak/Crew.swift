@@ -14,12 +14,15 @@ final class Crew: Sendable {
         let all: Bool
         /// Whether jemalloc's statistics are compared after every event.
         let events: Bool
+        /// The world whose checks are shown a fault that is not there.
+        let canary: UInt64?
         let seconds: Double
         let jobs: Int
 
         func world(_ seed: UInt64) -> World {
             var world = World(seed: seed, backend: backend)
             world.options.auditsEvents = events
+            world.options.hasCanary = seed == canary
             return world
         }
     }

@@ -48,6 +48,9 @@ struct Soak: ParsableCommand {
     @Flag(help: "Compare with jemalloc's statistics after every event, not only at every sample; slow.")
     var events = false
 
+    @Option(help: ArgumentHelp("Plant a fault in the checks of this world, which must be found.", visibility: .hidden))
+    var canary: UInt64?
+
     @Flag(help: "Fail unless the worlds use every word of the format and reach every declared outcome.")
     var coverage = false
 
@@ -66,8 +69,8 @@ struct Soak: ParsableCommand {
         if let write { return try writeWorlds(to: write) }
         let clock = ContinuousClock.now
         let orders = Crew.Orders(
-            program: program, work: work, backend: backend, all: all, events: events, seconds: patience,
-            jobs: jobs)
+            program: program, work: work, backend: backend, all: all, events: events, canary: canary,
+            seconds: patience, jobs: jobs)
         let line = StatusLine(since: clock)
         let crew = Crew(
             orders, seeds: seeds ?? 1...UInt64.max - 1, until: minutes.map { clock + .seconds($0 * 60) },
@@ -131,7 +134,8 @@ struct Soak: ParsableCommand {
                 print("  the same fault: \(others.count) more, seeds \(others.prefix(12).joined(separator: ", "))")
             }
             let option = backend.map { " --backend \($0.rawValue)" } ?? ""
-            let flags = (all ? " --all" : "") + (events ? " --events" : "")
+            var flags = (all ? " --all" : "") + (events ? " --events" : "")
+            if canary == seed { flags += " --canary \(seed)" }
             print("  again: Scripts/soak --seeds \(seed)\(option)\(flags)")
             guard told.count <= 5, shrink > 0 else { continue }
             var shrinking = Shrinking(orders.world(seed), fault, orders, seconds: shrink)

@@ -5,11 +5,14 @@ import Quantities
 final class RunFaults {
     private let seed: UInt64
     private let agenda: Agenda
+    /// Whether the checks are shown a fault that is not there. They must find it.
+    let hasCanary: Bool
     private(set) var failure: RunFailure?
 
-    init(seed: UInt64, agenda: Agenda) {
+    init(seed: UInt64, agenda: Agenda, hasCanary: Bool) {
         self.seed = seed
         self.agenda = agenda
+        self.hasCanary = hasCanary
     }
 
     /// Records a fault of the harness, with the seed and the instant that reproduce it.

@@ -73,19 +73,20 @@ public final class Simulation {
     ///   - verify: Whether to compare the books with jemalloc and check every invariant at every sample, and after
     ///     every event where the pages are.
     ///   - auditEvents: Whether to compare the books with jemalloc after every event, too. It takes many times as long.
+    ///   - canary: Whether `verify` is shown a fault that is not there, to see that it is found.
     ///   - dryRun: Whether the policy is only asked and recorded, and none of its actions is carried out.
     ///   - policy: A policy used instead of the plan's; it need not be in the catalogue.
     ///   - observer: Called for every recorded decision, with the snapshot that led to it.
     ///   - reports: Receives the report of every session of kills when the session is over.
     public convenience init(
         _ plan: RunPlan, memory: any DeviceMemory, sinks: RunSinks, traces: any TraceLibrary = NoTraces(),
-        verify: Bool = false, auditEvents: Bool = false, dryRun: Bool = false, policy: (any ReclaimPolicy)? = nil,
-        observer: ((DecisionRecord) -> Void)? = nil,
+        verify: Bool = false, auditEvents: Bool = false, canary: Bool = false, dryRun: Bool = false,
+        policy: (any ReclaimPolicy)? = nil, observer: ((DecisionRecord) -> Void)? = nil,
         reports: (any KillReportSink)? = nil
     ) {
         let options = RunOptions(
-            traces: traces, verifies: verify, auditsEvents: auditEvents, dryRun: dryRun, policy: policy,
-            observer: observer, reports: reports)
+            traces: traces, verifies: verify, auditsEvents: auditEvents, hasCanary: canary, dryRun: dryRun,
+            policy: policy, observer: observer, reports: reports)
         self.init(plan, memory: memory, device: ScenarioDevice(plan.device), sinks: sinks, options)
     }
 
@@ -99,7 +100,7 @@ public final class Simulation {
         self.options = options
         let size = plan.device.size(ofRAM: memory.books.ceiling)
         user = plan.expandedUser
-        faults = RunFaults(seed: plan.seed, agenda: agenda)
+        faults = RunFaults(seed: plan.seed, agenda: agenda, hasCanary: options.hasCanary)
         recorder = RunRecorder(
             sinks,
             tally: RunTally(
@@ -363,6 +364,7 @@ struct RunOptions {
     var traces: any TraceLibrary = NoTraces()
     var verifies = false
     var auditsEvents = false
+    var hasCanary = false
     var dryRun = false
     /// A policy used instead of the plan's; it need not be in the catalogue.
     var policy: (any ReclaimPolicy)?
