@@ -66,7 +66,7 @@ public final class Ledger {
             try truncate(to: 0)
             try append(Ledger.header(plan, shard))
         } else {
-            try truncate(to: try read(bytes, header, shard))
+            try truncate(to: try read(bytes, header, shard))  // promise: resumed
         }
     }
 

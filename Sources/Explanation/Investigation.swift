@@ -82,7 +82,7 @@ final class Investigation {
         while true {
             try learn()
             report()
-            while given < cases.count, isOver(cases[given]) {
+            while given < cases.count, isOver(cases[given]) {  // promise: findings
                 try found(given, findings(of: cases[given]))
                 given += 1
             }
@@ -178,7 +178,7 @@ final class Investigation {
             preconditionFailure("a trial without an answer")
         }
         let fate = question.fate(in: replay.lives)
-        let isSaved = question.isSaved(fate)
+        let isSaved = question.isSaved(fate)  // promise: saved
         let isFree = isSaved && replay.isWhole ? try explainer.price(of: replay, termination).isFree : false
         return Trial(change: wanted.change, fate: fate, outcome: Outcome(isSaved: isSaved, isFree: isFree))
     }

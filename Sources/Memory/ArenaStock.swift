@@ -45,7 +45,7 @@ struct ArenaStock: ~Copyable {
 
     /// Frees everything in the arena and gives all of its pages back to the region.
     mutating func giveBack(_ slot: Int) throws(AllocatorError) {
-        try reset.run(self[slot].pointee.index)
+        try reset.run(self[slot].pointee.index)  // promise: returned
         try purgeDirty(slot)
         let left = self[slot].pointee.pages
         precondition(left == 0, "slot \(slot) still holds \(left) pages after its end")

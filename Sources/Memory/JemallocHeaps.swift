@@ -165,7 +165,7 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
     }
 
     private func agree(_ slot: Int?, _ figure: String, books: Int, allocator: Int) throws(AuditFailure) {
-        guard books != allocator else { return }
+        guard books != allocator else { return }  // promise: books
         throw .disagreement(
             BooksDisagree(slot: slot.map { MemorySlot($0) }, figure: figure, books: books, allocator: allocator))
     }

@@ -91,7 +91,7 @@ struct PageBooks: ~Copyable {
         guard let frames else { return 0 }
         return frames.pointee.compressed
     }
-    var free: Int { ceiling - resident }
+    var free: Int { ceiling - resident }  // promise: ceiling
     /// The free pages that an allocation can get.
     var obtainable: Int { max(0, free - keptBack) }
     /// The longest run that can be handed out.

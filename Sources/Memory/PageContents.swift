@@ -168,7 +168,8 @@ final class PageContents {
             let count = LZ4_decompress_safe(stored, start, Int32(length), whole)
             guard count == whole else { return "LZ4 made \(count) bytes of the \(length) of page \(page)" }
         }
-        return PageContents.sum(start) == record.sum ? nil : "page \(page) came back with other contents"
+        let isSame = PageContents.sum(start) == record.sum  // promise: contents
+        return isSame ? nil : "page \(page) came back with other contents"
     }
 
     /// Changes with every word of the page, and with their order.

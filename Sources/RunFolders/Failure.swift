@@ -29,7 +29,7 @@ package struct Failure: Error {
     }
 
     package init(_ status: ExitStatus, _ line: String) {
-        self.init(status, ["plimsoll: \(line.asMessage.onOneLine)"])
+        self.init(status, ["plimsoll: \(line.asMessage.onOneLine)"])  // promise: one-line
     }
 
     /// A scenario or another input that cannot be read or is invalid: its lines, with the place in the file.

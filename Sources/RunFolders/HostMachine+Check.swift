@@ -16,7 +16,7 @@ extension HostMachine {
     /// One line that says why the run does not fit into the free memory, and what would make it fit. Nil if it fits.
     package static func refusal(of plan: RunPlan, _ traces: any TraceLibrary, _ free: FreeMemory) -> String? {
         let demand = plan.hostDemand(traces)
-        guard demand.total > free.size else { return nil }
+        guard demand.total > free.size else { return nil }  // promise: host
         return "\(free.giver) has \(free.size.readable) free, but the run may need \(demand.total.readable): "
             + demand.parts(of: plan) + "; " + advice(plan, traces, demand, free)
     }

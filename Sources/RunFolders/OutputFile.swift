@@ -23,7 +23,7 @@ package enum OutputFile {
         guard kind == S_IFREG else {
             throw Failure(.cannotCreate, "\(path) is not a plain file; give another \(option)")
         }
-        guard force else {
+        guard force else {  // promise: file-kept
             throw Failure(.cannotCreate, "\(path) exists already; give another \(option), or --force to overwrite")
         }
     }

@@ -39,7 +39,7 @@ package struct RunDirectory {
     /// - Parameter scenario: The input; it is never overwritten by the run's own `scenario.yaml`.
     package init(creating path: String, force: Bool, keeping scenario: String) throws {
         let (hold, content) = try RunDirectory.take(path)
-        guard content.isEmpty || force else {
+        guard content.isEmpty || force else {  // promise: folder-kept
             throw Failure(.cannotCreate, "\(path) exists already; give another --out, or --force to overwrite")
         }
         let ours = RunDirectory.files.filter(content.contains)

@@ -8,6 +8,12 @@ struct PromisesTests {
         try String(contentsOf: TidyTests.root.appending(path: path), encoding: .utf8)
     }
 
+    /// The rows of the tables, a promise each.
+    private static func rows() throws -> [Substring] {
+        try text("Sources/plimsoll/plimsoll.docc/Promises.md").split(separator: "\n")
+            .filter { $0.hasPrefix("| ") && !$0.hasPrefix("| promise ") }
+    }
+
     /// The quoted names in the last column of each table.
     private static func names() throws -> [String] {
         try text("Sources/plimsoll/plimsoll.docc/Promises.md").split(separator: "\n").flatMap { line -> [String] in
@@ -41,9 +47,25 @@ struct PromisesTests {
 
     @Test("every promise names a test")
     func noneIsBare() throws {
-        for line in try Self.text("Sources/plimsoll/plimsoll.docc/Promises.md").split(separator: "\n")
-        where line.hasPrefix("| ") && !line.hasPrefix("| promise ") {
-            #expect(line.contains("\""), "\(line)")
+        for row in try Self.rows() { #expect(row.contains("\""), "\(row)") }
+    }
+
+    @Test("a line that keeps a promise has a mark of its own, and the page names every mark once")
+    func marks() throws {
+        let mark = #/promise: ([a-z-]+)/#
+        let named = try Self.rows().flatMap { $0.matches(of: mark).map { String($0.1) } }
+        var found: [String] = []
+        for source in TidyTests.sources where source.module != "Tests" {
+            for line in source.lines where line.contains("// promise: ") {
+                let parts = line.components(separatedBy: "  // promise: ")
+                // It stands behind code, and nothing follows it.
+                let isMark = parts.count == 2 && !parts[0].isEmpty && "promise: \(parts[1])".wholeMatch(of: mark) != nil
+                #expect(isMark, "\(source.path): \(line)")
+                found.append(parts.last ?? "")
+            }
         }
+        #expect(found.count >= 8, "the marks were not found")
+        #expect(found.sorted() == named.sorted())
+        #expect(Set(found).count == found.count, "a mark stands twice")
     }
 }

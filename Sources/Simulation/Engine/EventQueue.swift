@@ -82,7 +82,9 @@ struct EventQueue {
         /// Later than every event.
         static var none: Key { Key(at: .never, sequence: .max) }
 
-        static func < (a: Key, b: Key) -> Bool { a.at != b.at ? a.at < b.at : a.sequence < b.sequence }
+        static func < (a: Key, b: Key) -> Bool {
+            a.at != b.at ? a.at < b.at : a.sequence < b.sequence  // promise: order
+        }
     }
 
     private struct Waiting: Comparable {

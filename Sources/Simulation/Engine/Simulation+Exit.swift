@@ -124,7 +124,7 @@ extension Simulation {
         snapshots.forget(process)
         sampler.forget(process)
         waiters.forget(process)
-        scheduler.release(process.reference)
+        scheduler.release(process.reference)  // promise: core
         process.retire()
         process.record.processEnded()
         if !process.record.requests.isEmpty { services.processEnded(of: process.record) }

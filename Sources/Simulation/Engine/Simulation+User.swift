@@ -7,7 +7,7 @@ import Workload
 // What the user does. An action that is not possible is recorded as refused, never silently dropped.
 extension Simulation {
     func perform(_ action: UserAction) {
-        if let app = action.openedOrWokenApp { processes[app].drawCosts() }
+        if let app = action.openedOrWokenApp { processes[app].drawCosts() }  // promise: same-draws
         switch action {
         case .launch(let app): tap(processes[app], name: "launch")
         // An app that the switcher does not show yet is found on the home screen, by the same path.

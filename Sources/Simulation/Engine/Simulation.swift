@@ -236,7 +236,7 @@ public final class Simulation {
                 continue
             }
             if shouldStop() {
-                try finish()
+                try finish()  // promise: interrupted
                 return .interrupted
             }
         }

@@ -61,12 +61,12 @@ final class AppRecord {
         limits = AppLimits(profile.limits, standard: isPart ? nil : plan.device.standardLimit)
         self.rules = rules
         self.faults = faults
-        sizes = SizeStream(
-            SizeSampler(profile.memory.objects), SeededGenerator(seed: seed, stream: "app/\(profile.name)/sizes"))
-        behaviour = SeededGenerator(seed: seed, stream: "app/\(profile.name)/behaviour")
-        duty = SeededGenerator(seed: seed, stream: "app/\(profile.name)/duty")
+        func stream(_ what: String) -> SeededGenerator {
+            SeededGenerator(seed: seed, stream: "app/\(declared.name)/\(what)")  // promise: own-draws
+        }
+        sizes = SizeStream(SizeSampler(profile.memory.objects), stream("sizes"))
+        (behaviour, duty, spread) = (stream("behaviour"), stream("duty"), stream("costs"))
         costs = DrawnCosts(of: profile)
-        spread = SeededGenerator(seed: seed, stream: "app/\(profile.name)/costs")
     }
 
     /// The plan's apps and other processes, by their numbers.

@@ -183,7 +183,7 @@ final class Reclaimer {
         let asksForAll = recorder.decisions.isRead || observer != nil
         var verdict = Verdict()
         for (rank, candidate) in decision.ranking.enumerated() {
-            let refusal = guardrails.refusal(of: candidate.action, in: snapshot)
+            let refusal = guardrails.refusal(of: candidate.action, in: snapshot)  // promise: guardrails
             verdict.refusals.append(refusal)
             if refusal == nil && verdict.chosen == nil { verdict.chosen = rank }
             if verdict.chosen != nil && !asksForAll { break }
