@@ -50,7 +50,7 @@ struct TerminationRowsTests {
         let foundNoRoom = StallCause(rawValue: row["cause"]) != nil
         claim(!foundNoRoom || row["need"] == "own_allocation" && !isDecided, "its own allocation ended it, no policy")
         claim(
-            (row["was_foreground"] == "true") == ["active", "inactive"].contains(row["state"]),
+            (row["was_foreground"] == "true") == ProcessPhase(rawValue: row["state"])?.isForeground,
             "who is seen is on screen")
         if let after = row.number("wanted_after_s") {
             let isSoon = after <= Double(run.perceivedWithin.microseconds) / 1e6
