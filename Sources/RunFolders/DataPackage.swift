@@ -75,10 +75,12 @@ package struct DataPackage: Encodable {
         }
     }
 
-    /// - Parameter tables: The tables that the run writes.
-    package init(of plan: RunPlan, _ tables: [TableSchema]) {
+    /// - Parameters:
+    ///   - scenario: The plan as a scenario.
+    ///   - tables: The tables that the run writes.
+    private init(of plan: RunPlan, _ scenario: String, _ tables: [TableSchema]) {
         self.init(name: plan.name, title: "A Plimsoll run of \(plan.name)", tables: tables)
-        run = RunFacts(of: plan)
+        run = RunFacts(of: plan, scenario)
         for index in resources.indices where resources[index].name == RunTables.apps.name {
             resources[index].rowsOf = plan.appRows.rawValue
             if plan.appRows == .changed { resources[index].description = DataPackage.rowsOfChanged }
@@ -101,8 +103,11 @@ package struct DataPackage: Encodable {
         return "plimsoll-" + String(scenario.lowercased().map { allowed.contains($0) ? $0 : "-" })
     }
 
-    package static func json(of plan: RunPlan, _ tables: [TableSchema] = RunTables.all) throws -> String {
-        try encode(DataPackage(of: plan, tables))
+    /// - Parameters:
+    ///   - scenario: The plan as a scenario.
+    ///   - tables: The tables that the run writes.
+    package static func json(of plan: RunPlan, _ scenario: String, _ tables: [TableSchema]) throws -> String {
+        try encode(DataPackage(of: plan, scenario, tables))
     }
 
     /// The package of tables that are not of a single run.

@@ -140,8 +140,9 @@ package struct FolderRun {
         do {
             let tables = order.summaryOnly ? RunTables.summaries : RunTables.all(of: plan)
             let sinks = try directory.sinks(tables)
-            try directory.write(EffectiveScenario.yaml(of: plan), to: "scenario.yaml")
-            try directory.write(try DataPackage.json(of: plan, tables), to: "datapackage.json")
+            let scenario = EffectiveScenario.yaml(of: plan)
+            try directory.write(scenario, to: "scenario.yaml")
+            try directory.write(try DataPackage.json(of: plan, scenario, tables), to: "datapackage.json")
             let events =
                 order.jetsamEvents ? try JetsamEventFolder(in: directory.path, JetsamEventExport(plan)) : nil
             return (directory, trace, events, sinks)

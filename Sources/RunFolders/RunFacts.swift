@@ -1,6 +1,5 @@
 import Experiments
 import Plan
-import Scenario
 
 /// What programs that draw a run must know of it besides its tables. It follows from the plan alone, so that a run that
 /// was killed has it, too.
@@ -24,7 +23,8 @@ struct RunFacts: Encodable {
     /// The fingerprint of all that the run was made from but its seed.
     let setup: String
 
-    init(of plan: RunPlan) {
+    /// - Parameter text: The plan as a scenario, which is written only once.
+    init(of plan: RunPlan, _ text: String) {
         (scenario, policy, seed, device) = (plan.name, plan.policy.title, plan.seed, plan.device.name)
         apps = plan.ownApps.map(\.name)
         (cores, hasPriorities) = (plan.device.cores.count, plan.device.cores.priorities)
@@ -33,8 +33,11 @@ struct RunFacts: Encodable {
             plan.monitor.measure == .available
             ? levels.mapValues { $0.enter.bytes(of: plan.effectiveCeiling).bytes } : [:]
         expectations = plan.expectations.map(\.text)
-        var unseeded = plan
-        unseeded.seed = 0
-        setup = "\(Fingerprint(of: EffectiveScenario.yaml(of: unseeded)))"
+        // The writer gives every key at the top lines of its own, and indents all others.
+        var mark = Fingerprint()
+        for line in text.utf8.split(separator: UInt8(ascii: "\n")) where !line.starts(with: "seed:".utf8) {
+            mark.add(line)
+        }
+        setup = "\(mark)"
     }
 }

@@ -35,15 +35,11 @@ struct SharedNamesTests {
         #expect(try Self.choices("kind", of: RunTables.launches) == Set(LaunchKind.allCases.map(\.rawValue)))
     }
 
-    @Test("the pictures of several runs know each metric's good end")
+    @Test("the metrics that a page compares are metrics of the summary, each once, with a name of its own")
     func metrics() throws {
-        let text = try Self.script("plimsoll_tools/plotting/several.py")
-        let rows = text.matches(of: /\n    \("(\w+)", "[^"]+", "(low|high|)", "\w*"\),/)
-        #expect(rows.count > 10)
-        for row in rows {
-            let metric = try #require(SummaryMetrics.named(String(row.1)), "\(row.1)")
-            #expect(["lower": "low", "higher": "high", "neither": ""][metric.better.rawValue] == row.2, "\(row.1)")
-        }
+        let compared = SummaryMetrics.compared
+        for each in compared { #expect(SummaryMetrics.named(each.name) != nil, "\(each.name)") }
+        #expect(Set(compared.map(\.name)).count == compared.count && Set(compared.map(\.title)).count == compared.count)
     }
 
     @Test("the scripts know every action, and which exits are not the system's")
