@@ -16,6 +16,7 @@ struct ScaleTests {
         ("apps[].background.snapshot", "an app lets go of what it asked for"),
         ("processes[].memory", "as for apps"),
         ("processes[].background.snapshot", "as for apps"),
+        ("device.page", "the kernel's pages do not shrink"),
         ("device.fill_rate", "it counts what apps request"),
         ("device.file_cache.read_rate", "pages of files are counted at full scale"),
     ]
