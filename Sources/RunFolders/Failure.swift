@@ -50,10 +50,27 @@ package struct Failure: Error {
         switch error {
         case let failure as Failure: self = failure
         case let fault as ScenarioFault: self.init(fault)
-        case RunFailure.ours(let fault): self.init(.internalFault, "\(fault)")
-        case RunFailure.output(let failure): self.init(cannotWrite: failure)
+        case let fault as RunFailure: self.init(fault.status, fault.text)
         case let failure as DeviceMemoryFailure: self.init(.hostRefuses, "\(failure)")
         default: return nil
+        }
+    }
+}
+
+extension RunFailure {
+    /// The program's exit status.
+    var status: ExitStatus {
+        switch self {
+        case .ours: .internalFault
+        case .output: .cannotWrite
+        }
+    }
+
+    /// What is wrong, in words.
+    var text: String {
+        switch self {
+        case .ours(let fault): "\(fault)"
+        case .output(let failure): "\(failure)"
         }
     }
 }

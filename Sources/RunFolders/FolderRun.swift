@@ -53,12 +53,7 @@ package struct FolderRun {
         }
 
         package static func failed(_ fault: RunFailure) -> Ending {
-            let detail =
-                switch fault {
-                case .ours(let fault): "\(fault)"
-                case .output(let failure): "\(failure)"
-                }
-            return Ending(status: Failure(of: fault)?.status ?? .internalFault, word: "failed", detail: detail)
+            Ending(status: fault.status, word: "failed", detail: fault.text)
         }
     }
 
@@ -117,8 +112,7 @@ package struct FolderRun {
             directory: directory, trace: trace, jetsamEvents: events?.count, before: before,
             end: simulation.now, queueEvents: simulation.handled, peakResident: memory.books.peakResident,
             touched: memory.touchedBytes, allocatorMetadata: memory.allocatorMetadata, ending: ending,
-            tally: simulation.tally,
-            kills: simulation.kills)
+            tally: simulation.tally, kills: simulation.kills)
     }
 
     /// Makes the folder and begins its files. On failure it removes what it made.

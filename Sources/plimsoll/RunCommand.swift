@@ -148,6 +148,7 @@ struct RunCommand: ParsableCommand {
         if format == .json && quiet {
             throw ValidationError("--format prints the summary and --quiet does not; leave one of them out")
         }
+        if canary && !verify && !verifyEvents { throw ValidationError("--canary needs --verify") }
         if speed != nil && !live { throw ValidationError("--speed needs --live") }
         if trace != nil && summaryOnly {
             throw ValidationError("--trace needs the tables that --summary-only leaves out; leave one of them out")
