@@ -1,15 +1,5 @@
 import Quantities
 
-/// The device without real memory: it computes the pages that jemalloc would use.
-final class AccountingDevice: NamedDevice {
-    let device: BookedDevice<AccountingHeaps>
-
-    /// See `BookedDevice`.
-    init(ceiling: ByteCount, reserved: ByteCount) throws(DeviceMemoryFailure) {
-        device = try BookedDevice(ceiling: ceiling, reserved: reserved)
-    }
-}
-
 /// jemalloc 5.3's decisions without its memory, for sweeps and for exact expectations in tests.
 ///
 /// It follows every decision of jemalloc that affects pages. A small object goes into the current slab of its size
@@ -423,6 +413,9 @@ extension AccountingHeaps: FramedHeaps {
     mutating func drop(_ pages: Range<Int>) {}
     mutating func fill(_ unit: Int, from offset: Int, count: Int) {}
     mutating func look(at unit: Int, from offset: Int, count: Int) {}
+    func keepContents(_ recipe: PageRecipe, seed: UInt64) {
+        preconditionFailure("the accounting backend has no contents")
+    }
     mutating func place(_ size: Int, logAlignment: Int, _ slot: Int) -> PlacedObject? {
         logAlignment == 0 ? make(size, slot) : make(size, logAlignment: logAlignment, slot)
     }

@@ -5,6 +5,14 @@ extension BookedDevice where Heaps: ~Copyable {
     func makeObject(
         _ size: ByteCount, alignment: ByteCount?, in slot: MemorySlot, limit: ByteCount?
     ) -> ObjectAllocation {
+        defer { tidy() }
+        return make(size, alignment: alignment, in: slot, limit: limit)
+    }
+
+    /// `makeObject`, but for segments without contents.
+    func make(
+        _ size: ByteCount, alignment: ByteCount?, in slot: MemorySlot, limit: ByteCount?
+    ) -> ObjectAllocation {
         precondition(size.bytes >= 0 && size <= MemoryLimits.largestObject, "an object of \(size)")
         guard let object = place(max(1, size.bytes), alignment, slot, requested: size.bytes) else {
             return ObjectAllocation(object: nil, refusal: heaps.refusal)
@@ -16,6 +24,7 @@ extension BookedDevice where Heaps: ~Copyable {
     func resizeObject(
         _ object: ObjectHandle, to size: ByteCount, in slot: MemorySlot, limit: ByteCount?
     ) -> ObjectAllocation {
+        defer { tidy() }
         let before = Int(object.requested)
         if heaps.usable(max(1, size.bytes)) == Int(object.usable) {
             if size.bytes > before {
@@ -28,7 +37,7 @@ extension BookedDevice where Heaps: ~Copyable {
             let resized = ObjectHandle(unit: object.unit, requested: UInt32(size.bytes), usable: object.usable)
             return ObjectAllocation(object: resized, refusal: nil)
         }
-        let made = makeObject(size, alignment: nil, in: slot, limit: limit)
+        let made = make(size, alignment: nil, in: slot, limit: limit)
         if made.object != nil { freeObject(object, in: slot) }
         return made
     }

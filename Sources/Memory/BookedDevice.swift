@@ -11,6 +11,8 @@ import Quantities
 final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     var heaps: Heaps
     var processes = ProcessMemories()
+    /// The pool of the device's compressor; nil without one.
+    var pool: CompressorPool?
     private let size: DevicePages
     private var metadata = ByteCount.zero
     /// The sum of the heaps' active pages, each as of its last call.
@@ -41,8 +43,22 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
             ceiling: size.ceiling, reserved: size.reserved, resident: pageBytes(resident),
             active: pageBytes(activePages), dirty: pageBytes(dirty), requested: ByteCount(requested),
             usable: ByteCount(usable), peakResident: pageBytes(heaps.peakPages), metadata: metadata)
-        return files.map { books.setting(apart: self.books(of: MemorySlot($0))) } ?? books
+        return files == nil && pool == nil ? books : apart(books)
     }
+
+    /// The books with the file cache and the compressor's pool counted apart from the processes.
+    private func apart(_ all: DeviceBooks) -> DeviceBooks {
+        var books = all
+        if let files { books.files = books.take(self.books(of: MemorySlot(files))) }
+        if let pool {
+            books.compressor = books.take(self.books(of: pool.slot))
+            books.compressed = pageBytes(pool.frames.pointee.compressed)
+        }
+        return books
+    }
+
+    /// Why the last allocation, `touch` or `read` stopped early.
+    var refusal: AllocationRefusal { heaps.refusal }
 
     var available: ByteCount { size.ceiling - pageBytes(heaps.residentPages) }
 
@@ -61,10 +77,12 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         let slot = try heaps.lend()
         while processes.count <= slot { processes.append(ProcessMemory()) }
         processes[slot].isLive = true
+        pool?.begin(MemorySlot(slot))
         return MemorySlot(slot)
     }
 
     func endProcess(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount {
+        defer { tidy() }
         let index = live(slot)
         let footprint = pageBytes(heaps.pages(index))
         try heaps.giveBack(index)
@@ -81,7 +99,11 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     func holdsFiles(_ slot: MemorySlot) { files = live(slot) }
 
     func purge(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount {
-        let index = live(slot)
+        defer { tidy() }
+        return try purgePages(of: live(slot))
+    }
+
+    func purgePages(of index: Int) throws(AllocatorError) -> ByteCount {
         let before = heaps.pages(index)
         try heaps.purge(index)
         noteChange(index)
@@ -93,6 +115,7 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     }
 
     func endPool(_ pool: PoolID) -> ReleaseResult {
+        defer { tidy() }
         let slot = live(pool.slot)
         let gone = heaps.release(&processes[slot][pool.index], .max, slot) { $0.removeNewest() }
         processes[slot].endPool(pool.index)
@@ -116,6 +139,7 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     func peakFootprint(of slot: MemorySlot) -> ByteCount { pageBytes(processes[live(slot)].peakPages) }
 
     func allocate(_ sizes: borrowing Span<Int>, in pool: PoolID, limit: ByteCount?) -> AllocationResult {
+        defer { tidy() }
         let slot = live(pool.slot)
         let pageLimit = limit.map { $0.bytes / DeviceRegion.pageSize } ?? Int.max
         let (made, refusal) = heaps.fill(&processes[slot][pool.index], sizes, slot, pageLimit: pageLimit)
@@ -152,6 +176,7 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     }
 
     func touch(_ bytes: ByteCount, in pool: PoolID) -> ByteCount {
+        defer { tidy() }
         let slot = live(pool.slot)
         // One round is enough: a second would write the same bytes again.
         let count = min(bytes.bytes, processes[slot][pool.index].requested)
@@ -163,6 +188,7 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     }
 
     func read(_ bytes: ByteCount, in pool: PoolID) -> ByteCount {
+        defer { tidy() }
         let slot = live(pool.slot)
         let count = min(bytes.bytes, processes[slot][pool.index].requested)
         let before = heaps.compressedPages(slot)
@@ -186,6 +212,7 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         slots.removeOneByOne()
         swap(&slots, &changes)
         for slot in slots { processes[slot].isChanged = false }
+        if let pool { slots.removeAll { $0 == pool.slot.index } }
     }
 
     @inline(__always)

@@ -52,309 +52,265 @@ public struct CompressorBooks: Hashable, Sendable {
         use: .zero)
 }
 
-/// A device whose pages can be compressed.
-protocol PagingDevice: DeviceMemory {
-    /// The pages without a frame, and the segments that keep their contents.
-    var frames: UnsafeMutablePointer<FrameTable> { get }
-    /// The free frames that an allocation can get.
-    var obtainable: ByteCount { get }
-    /// See `PagedHeaps.compress`.
-    func compress(_ slot: MemorySlot, most: Int, usedBefore: Int, stores: Bool, size: (Int) -> Int) -> Int
-    func restore(_ slot: MemorySlot, most: Int) -> Int
+/// The pages that a device's compressor holds, and the ways there and back.
+public protocol CompressedPages: AnyObject {
+    /// The compressor's figures.
+    var figures: CompressorBooks { get }
+
+    /// `figures.broughtBack` by itself, which is known at once.
+    var broughtBack: ByteCount { get }
+
+    /// The slot that holds the memory of the pool; no process gets it.
+    var poolSlot: MemorySlot { get }
+
+    /// Declares how well a process's pages compress.
+    func declare(_ compressibility: Compressibility, of slot: MemorySlot)
+
+    /// When the process last used the page that it used longest ago, among its pages with a frame: a number that grows
+    /// from call to call, comparable between processes. Nil for a process without such pages.
+    func oldestUse(by slot: MemorySlot) -> Int?
+
+    /// The number that a use has now; see `oldestUse`.
+    var lastUse: Int { get }
+
+    /// Compresses the process's pages that were used longest ago.
+    ///
+    /// - Parameters:
+    ///   - bytes: At most this much, in whole pages.
+    ///   - usedBefore: Only pages whose last use has a lower number (`oldestUse`).
+    /// - Returns: How much was compressed; less if the process has no more such pages, or if the pool is full.
+    func compress(_ slot: MemorySlot, atMost bytes: ByteCount, usedBefore: Int) -> ByteCount
+
+    /// Brings pages of the process back that were compressed last.
+    ///
+    /// - Returns: How much came back; less if the process has no more compressed pages, or if there is no room.
+    func bringBack(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount
 }
 
-extension PagingDevice {
-    /// The books of the device whose compressor's pool is in slot `own`.
-    func books(poolIn own: MemorySlot) -> DeviceBooks {
-        let (mine, all) = (books(of: own), books)
-        var books = all
-        books.active = all.active - mine.active
-        books.dirty = all.dirty - mine.dirty
-        books.requested = all.requested - mine.requested
-        books.usable = all.usable - mine.usable
-        books.metadata = all.metadata - mine.metadata
-        books.compressed = pageBytes(frames.pointee.compressed)
-        books.compressor = mine.footprint
-        return books
+extension CompressedPages {
+    /// Compresses pages of any age.
+    public func compress(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount {
+        compress(slot, atMost: bytes, usedBefore: .max)
     }
 }
 
-/// A device with a compressor: the contents of compressed pages take room in segments, which are real allocations in an
-/// arena of the compressor's own.
+/// How a device's compressor keeps pages.
+enum PageKeeping {
+    /// Their contents take room in segments, within these limits.
+    case segments(CompressorLimits)
+    /// The device is a scale model, which loses and regains frames as its original says. It keeps no contents; its pool
+    /// consists of the pages that the model makes in the pool's slot.
+    case model
+
+    var limits: CompressorLimits? {
+        guard case .segments(let limits) = self else { return nil }
+        return limits
+    }
+}
+
+/// The pool of a device's compressor: what it may take, and the segments that it has.
 ///
-/// The compressor always keeps one empty segment, so that it can work when no memory is free. A page of it that is
-/// filled sets more frames free than the next segment takes, unless the contents do not compress.
-final class CompressingDevice<Device: PagingDevice>: NamedDevice {
-    let device: Device
-    private let limits: CompressorLimits
-    /// The compressor's own slot; no process gets it.
-    let own: MemorySlot
+/// A segment is a real allocation in an arena of the compressor's own. The compressor always keeps one empty segment,
+/// so that it can work when no memory is free. A page of it that is filled sets more frames free than the next segment
+/// takes, unless the contents do not compress.
+struct CompressorPool {
+    /// The slot of its arena.
+    let slot: MemorySlot
+    let frames: UnsafeMutablePointer<FrameTable>
+    let keeping: PageKeeping
     /// The allocations of the segments.
-    private var handles: [ObjectHandle?]
+    var handles: [ObjectHandle?]
     /// By slot.
-    private var compressibilities: [Compressibility] = []
-    private var generator: SeededGenerator
-    private var compressedInAll = 0
-    private var restored = 0
-    private var compacted = 0
+    var compressibilities: [Compressibility] = []
+    var generator: SeededGenerator
+    var compressedInAll = 0
+    var compacted = 0
     /// Whether the last attempt to compress ended because of the pool.
-    private var isFull = false
+    var isFull = false
 
-    init(_ device: Device, _ limits: CompressorLimits, seed: UInt64) throws(DeviceMemoryFailure) {
-        self.device = device
-        self.limits = limits
+    init(in slot: MemorySlot, _ frames: UnsafeMutablePointer<FrameTable>, _ keeping: PageKeeping, seed: UInt64) {
+        self.slot = slot
+        self.frames = frames
+        self.keeping = keeping
         generator = SeededGenerator(seed: seed, stream: "compressor")
-        handles = Array(repeating: nil, count: device.frames.pointee.segments.most)
-        do throws(AllocatorError) { own = try device.makeProcess() } catch { throw .allocator(error) }
-        makeSpare()
+        handles = Array(repeating: nil, count: frames.pointee.segments.most)
     }
 
-    private var frames: UnsafeMutablePointer<FrameTable> { device.frames }
-
-    var books: DeviceBooks { device.books(poolIn: own) }
-
-    var refusal: AllocationRefusal { device.refusal }
-
-    var compressor: CompressorBooks? {
-        let segments = frames.pointee.segments.count
-        return CompressorBooks(
-            compressed: pageBytes(frames.pointee.compressed), repeated: pageBytes(frames.pointee.words),
-            stored: ByteCount(frames.pointee.segments.used), pool: device.books(of: own).footprint,
-            segments: segments, sparseSegments: frames.pointee.segments.sparse,
-            compressedInAll: pageBytes(compressedInAll), broughtBack: pageBytes(frames.pointee.refaulted),
-            repeatedBroughtBack: pageBytes(frames.pointee.refaultedWords), compacted: ByteCount(compacted),
-            isFull: isFull, use: use)
+    /// How many more pages the limit of the input allows.
+    var mayStill: Int {
+        guard let limits = keeping.limits else { return .max }
+        return limits.input.bytes / DeviceRegion.pageSize - (frames.pointee.compressed - frames.pointee.words)
     }
 
-    var broughtBack: ByteCount { pageBytes(frames.pointee.refaulted) }
-
-    private var use: Ratio {
+    /// How much of the limits is used, if the pool has this size.
+    func use(of pool: ByteCount) -> Ratio {
+        guard let limits = keeping.limits else { return .zero }
         let input = pageBytes(frames.pointee.compressed - frames.pointee.words)
-        return max(share(input, of: limits.input), share(device.books(of: own).footprint, of: limits.pool))
+        return max(share(input, of: limits.input), share(pool, of: limits.pool))
     }
 
     private func share(_ part: ByteCount, of limit: ByteCount) -> Ratio {
         limit > .zero ? part.share(of: limit) : .one
     }
 
-    // MARK: Processes
-
-    func makeProcess() throws(AllocatorError) -> MemorySlot {
-        let slot = try device.makeProcess()
+    /// A process gets this slot.
+    mutating func begin(_ slot: MemorySlot) {
         while compressibilities.count <= slot.index { compressibilities.append(.typical) }
         compressibilities[slot.index] = .typical
-        return slot
     }
 
-    func endProcess(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount {
-        defer { tidy() }
-        return try device.endProcess(slot)
+    /// The bytes that the contents of a page of this slot take.
+    mutating func size(of page: Int, in slot: MemorySlot) -> Int {
+        let drawn = compressibilities[slot.index].draw(page: DeviceRegion.pageSize, &generator)
+        return frames.pointee.contents?.compress(page, drawn: drawn) ?? drawn
     }
 
-    func purge(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount {
-        defer { tidy() }
-        return try device.purge(slot)
+    mutating func takeHandle(_ segment: Int) -> ObjectHandle {
+        guard let handle = handles[segment] else { preconditionFailure("segment \(segment) has no memory") }
+        handles[segment] = nil
+        return handle
     }
-
-    func declare(_ compressibility: Compressibility, of slot: MemorySlot) {
-        compressibilities[slot.index] = compressibility
-    }
-
-    func takeChanges(into slots: inout [Int]) {
-        device.takeChanges(into: &slots)
-        slots.removeAll { $0 == own.index }
-    }
-
-    // MARK: Compression
-
-    func oldestUse(by slot: MemorySlot) -> Int? { frames.pointee.oldestUse(by: slot.index) }
-
-    var lastUse: Int { frames.pointee.lastUse }
-
-    func compress(_ slot: MemorySlot, atMost bytes: ByteCount, usedBefore: Int) -> ByteCount {
-        let wanted = bytes.bytes / DeviceRegion.pageSize
-        let compressibility = compressibilities[slot.index]
-        let contents = frames.pointee.contents
-        var done = 0
-        isFull = false
-        while done < wanted {
-            tidy()
-            makeSpare()
-            let allowed = min(wanted - done, mayStill)
-            guard allowed > 0 else {
-                isFull = true
-                break
-            }
-            let more = device.compress(slot, most: allowed, usedBefore: usedBefore, stores: true) { page in
-                let drawn = compressibility.draw(page: DeviceRegion.pageSize, &generator)
-                return contents?.compress(page, drawn: drawn) ?? drawn
-            }
-            guard more > 0 else {
-                isFull = !frames.pointee.segments.hasRoom(for: DeviceRegion.pageSize)
-                break
-            }
-            done += more
-        }
-        compressedInAll += done
-        return pageBytes(done)
-    }
-
-    /// How many more pages the limit of the input allows.
-    private var mayStill: Int {
-        limits.input.bytes / DeviceRegion.pageSize - (frames.pointee.compressed - frames.pointee.words)
-    }
-
-    func bringBack(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount {
-        defer { tidy() }
-        return pageBytes(device.restore(slot, most: bytes.bytes / DeviceRegion.pageSize))
-    }
-
-    // MARK: Segments
 
     /// The pages that a segment takes: XNU's also take one page more than their contents.
-    private static var segmentFootprint: ByteCount { ByteCount(SegmentTable.bytes + DeviceRegion.pageSize) }
+    static var segmentFootprint: ByteCount { ByteCount(SegmentTable.bytes + DeviceRegion.pageSize) }
+}
+
+// MARK: - The device
+
+extension BookedDevice where Heaps: ~Copyable {
+    /// Gives segments without contents back. Every call that uses objects may bring pages back, and so leave some.
+    @inline(__always)
+    func tidy() {
+        guard let frames = pool?.frames, frames.pointee.segments.empty > 0 else { return }
+        giveSegmentsBack(frames)
+    }
+
+    @inline(never)
+    private func giveSegmentsBack(_ frames: UnsafeMutablePointer<FrameTable>) {
+        guard let slot = pool?.slot else { return }
+        while let segment = frames.pointee.segments.takeEmpty() {
+            if let handle = pool?.takeHandle(segment) { freeObject(handle, in: slot) }
+        }
+        do throws(AllocatorError) { _ = try purgePages(of: slot.index) } catch {
+            preconditionFailure("the compressor's pages were not purged: \(error)")
+        }
+    }
+}
+
+extension BookedDevice where Heaps: CompressingHeaps & ~Copyable {
+    /// A device with a compressor.
+    ///
+    /// - Parameters:
+    ///   - keeping: How it keeps pages.
+    ///   - seed: The seed of what compressed pages contain, and of the sizes that they take.
+    convenience init(
+        ceiling: ByteCount, reserved: ByteCount, promised: ByteCount? = nil, keeping: PageKeeping, seed: UInt64
+    ) throws(DeviceMemoryFailure) {
+        try self.init(ceiling: ceiling, reserved: reserved, promised: promised, isFramed: true)
+        let slot: MemorySlot
+        do throws(AllocatorError) { slot = try makeProcess() } catch { throw .allocator(error) }
+        if let recipe = keeping.limits?.recipe { heaps.keepContents(recipe, seed: seed) }
+        pool = CompressorPool(in: slot, heaps.frames, keeping, seed: seed)
+        makeSpare()
+    }
+
+    /// The compressor's pool, which `init` has made.
+    private var store: CompressorPool {
+        _read {
+            guard let pool else { preconditionFailure("a device with a compressor has no pool") }
+            yield pool
+        }
+    }
 
     /// Makes sure that the compressor has an empty segment, if its limit and the free memory allow it.
     private func makeSpare() {
-        guard frames.pointee.segments.spare < 0 else { return }
-        compact()
-        guard frames.pointee.segments.spare < 0, let segment = frames.pointee.segments.unused else { return }
-        let pool = device.books(of: own).footprint
-        guard device.books(of: own).dirty > .zero || pool + CompressingDevice.segmentFootprint <= limits.pool else {
+        let frames = heaps.frames
+        guard frames.pointee.segments.spare < 0, let limits = pool?.keeping.limits, let slot = pool?.slot else {
             return
         }
-        let made = device.makeObject(ByteCount(SegmentTable.bytes), alignment: nil, in: own, limit: nil)
+        compact()
+        guard frames.pointee.segments.spare < 0, let segment = frames.pointee.segments.unused else { return }
+        let held = books(of: slot)
+        guard held.dirty > .zero || held.footprint + CompressorPool.segmentFootprint <= limits.pool else { return }
+        let made = make(ByteCount(SegmentTable.bytes), alignment: nil, in: slot, limit: nil)
         guard let handle = made.object else { return }
-        handles[segment] = handle
+        pool?.handles[segment] = handle
         frames.pointee.segments.add(segment)
         frames.pointee.contents?.begin(segment, at: handle.unit)
     }
 
     /// Moves sparse segments into the one that is filled, while it has room, so that they can be given back.
     private func compact() {
+        let frames = heaps.frames
         while let segment = frames.pointee.segments.sparsest {
             let moved = frames.pointee.compact(segment)
-            compacted += moved
+            pool?.compacted += moved
             guard moved > 0 else { return }
             tidy()
         }
     }
+}
 
-    /// Gives segments without contents back.
-    private func tidy() {
-        guard frames.pointee.segments.empty > 0 else { return }
-        while let segment = frames.pointee.segments.takeEmpty() {
-            guard let handle = handles[segment] else { preconditionFailure("segment \(segment) has no memory") }
-            handles[segment] = nil
-            device.freeObject(handle, in: own)
+extension BookedDevice: CompressedPages where Heaps: CompressingHeaps & ~Copyable {
+    var poolSlot: MemorySlot { store.slot }
+    var broughtBack: ByteCount { pageBytes(heaps.frames.pointee.refaulted) }
+    var lastUse: Int { heaps.frames.pointee.lastUse }
+
+    var figures: CompressorBooks {
+        let (frames, pool) = (heaps.frames, books(of: poolSlot).footprint)
+        let segments = frames.pointee.segments.count
+        return CompressorBooks(
+            compressed: pageBytes(frames.pointee.compressed), repeated: pageBytes(frames.pointee.words),
+            stored: ByteCount(frames.pointee.segments.used), pool: pool, segments: segments,
+            sparseSegments: frames.pointee.segments.sparse, compressedInAll: pageBytes(store.compressedInAll),
+            broughtBack: broughtBack, repeatedBroughtBack: pageBytes(frames.pointee.refaultedWords),
+            compacted: ByteCount(store.compacted), isFull: store.isFull, use: store.use(of: pool))
+    }
+
+    func declare(_ compressibility: Compressibility, of slot: MemorySlot) {
+        pool?.compressibilities[slot.index] = compressibility
+    }
+
+    func oldestUse(by slot: MemorySlot) -> Int? { heaps.frames.pointee.oldestUse(by: slot.index) }
+
+    func compress(_ slot: MemorySlot, atMost bytes: ByteCount, usedBefore: Int) -> ByteCount {
+        let wanted = bytes.bytes / DeviceRegion.pageSize
+        guard store.keeping.limits != nil else {
+            noteChange(slot.index)
+            return pageBytes(heaps.compress(slot.index, most: wanted, usedBefore: usedBefore, stores: false) { _ in 0 })
         }
-        do throws(AllocatorError) { _ = try device.purge(own) } catch {
-            preconditionFailure("the compressor's pages were not purged: \(error)")
+        let done = compressIntoSegments(slot, wanted, usedBefore)
+        pool?.compressedInAll += done
+        return pageBytes(done)
+    }
+
+    private func compressIntoSegments(_ slot: MemorySlot, _ wanted: Int, _ usedBefore: Int) -> Int {
+        var done = 0
+        pool?.isFull = false
+        while done < wanted {
+            tidy()
+            makeSpare()
+            let allowed = min(wanted - done, store.mayStill)
+            guard allowed > 0 else {
+                pool?.isFull = true
+                break
+            }
+            noteChange(slot.index)
+            let more = heaps.compress(slot.index, most: allowed, usedBefore: usedBefore, stores: true) { page in
+                pool?.size(of: page, in: slot) ?? 0
+            }
+            guard more > 0 else {
+                pool?.isFull = !heaps.frames.pointee.segments.hasRoom(for: DeviceRegion.pageSize)
+                break
+            }
+            done += more
         }
+        return done
     }
-}
 
-extension CompressingDevice {
-    // Every call that uses objects may bring pages back, and so leave segments without contents.
-
-    func endPool(_ pool: PoolID) -> ReleaseResult {
+    func bringBack(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount {
         defer { tidy() }
-        return device.endPool(pool)
-    }
-
-    func touch(_ bytes: ByteCount, in pool: PoolID) -> ByteCount {
-        defer { tidy() }
-        return device.touch(bytes, in: pool)
-    }
-
-    func read(_ bytes: ByteCount, in pool: PoolID) -> ByteCount {
-        defer { tidy() }
-        return device.read(bytes, in: pool)
-    }
-
-    func allocate(_ sizes: Span<Int>, in pool: PoolID, limit: ByteCount?) -> AllocationResult {
-        defer { tidy() }
-        return device.allocate(sizes, in: pool, limit: limit)
-    }
-
-    func makeObject(
-        _ size: ByteCount, alignment: ByteCount?, in slot: MemorySlot, limit: ByteCount?
-    ) -> ObjectAllocation {
-        defer { tidy() }
-        return device.makeObject(size, alignment: alignment, in: slot, limit: limit)
-    }
-
-    func resizeObject(
-        _ object: ObjectHandle, to size: ByteCount, in slot: MemorySlot, limit: ByteCount?
-    ) -> ObjectAllocation {
-        defer { tidy() }
-        return device.resizeObject(object, to: size, in: slot, limit: limit)
-    }
-
-    func play(
-        _ steps: Span<ObjectStep>, on board: inout ObjectBoard, in slot: MemorySlot, limit: ByteCount?
-    ) -> PlayedSteps {
-        defer { tidy() }
-        return device.play(steps, on: &board, in: slot, limit: limit)
-    }
-}
-
-extension BookedDevice where Heaps: ~Copyable {
-    var refusal: AllocationRefusal { heaps.refusal }
-}
-
-/// The device with real memory, whose pages can be compressed.
-final class PagedJemallocDevice: NamedDevice, PagingDevice {
-    let device: BookedDevice<PagedHeaps<JemallocHeaps>>
-
-    /// See `BookedDevice`.
-    ///
-    /// - Parameters:
-    ///   - recipe: What pages contain that LZ4 compresses; nil: no contents are kept.
-    ///   - seed: The seed of these contents.
-    init(
-        ceiling: ByteCount, reserved: ByteCount, promised: ByteCount? = nil, recipe: PageRecipe? = nil,
-        seed: UInt64 = 0
-    ) throws(DeviceMemoryFailure) {
-        device = try BookedDevice(ceiling: ceiling, reserved: reserved, promised: promised, isFramed: true)
-        if let recipe { device.heaps.base.keepContents(recipe, seed: seed) }
-    }
-
-    var frames: UnsafeMutablePointer<FrameTable> { device.heaps.frames }
-    var obtainable: ByteCount { pageBytes(device.heaps.obtainablePages) }
-    var refusal: AllocationRefusal { device.refusal }
-
-    func compress(_ slot: MemorySlot, most: Int, usedBefore: Int, stores: Bool, size: (Int) -> Int) -> Int {
-        device.noteChange(slot.index)
-        return device.heaps.compress(slot.index, most: most, usedBefore: usedBefore, stores: stores, size: size)
-    }
-
-    func restore(_ slot: MemorySlot, most: Int) -> Int {
-        device.noteChange(slot.index)
-        return device.heaps.restore(slot.index, most: most)
-    }
-}
-
-/// The device without real memory, whose pages can be compressed.
-final class PagedAccountingDevice: NamedDevice, PagingDevice {
-    let device: BookedDevice<PagedHeaps<AccountingHeaps>>
-
-    /// See `BookedDevice`.
-    init(ceiling: ByteCount, reserved: ByteCount) throws(DeviceMemoryFailure) {
-        device = try BookedDevice(ceiling: ceiling, reserved: reserved, isFramed: true)
-    }
-
-    var frames: UnsafeMutablePointer<FrameTable> { device.heaps.frames }
-    var obtainable: ByteCount { pageBytes(device.heaps.obtainablePages) }
-    var refusal: AllocationRefusal { device.refusal }
-
-    func compress(_ slot: MemorySlot, most: Int, usedBefore: Int, stores: Bool, size: (Int) -> Int) -> Int {
-        device.noteChange(slot.index)
-        return device.heaps.compress(slot.index, most: most, usedBefore: usedBefore, stores: stores, size: size)
-    }
-
-    func restore(_ slot: MemorySlot, most: Int) -> Int {
-        device.noteChange(slot.index)
-        return device.heaps.restore(slot.index, most: most)
+        noteChange(slot.index)
+        return pageBytes(heaps.restore(slot.index, most: bytes.bytes / DeviceRegion.pageSize))
     }
 }

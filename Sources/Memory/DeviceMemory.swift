@@ -124,16 +124,14 @@ public struct DeviceBooks: Hashable, Sendable {
 }
 
 extension DeviceBooks {
-    /// The books with one slot, that of the file cache, counted apart from the processes.
-    func setting(apart files: ProcessBooks) -> DeviceBooks {
-        var books = self
-        books.active -= files.active
-        books.dirty -= files.dirty
-        books.requested -= files.requested
-        books.usable -= files.usable
-        books.metadata -= files.metadata
-        books.files = files.footprint
-        return books
+    /// Takes a slot that holds no process out of the processes' figures. Returns its footprint.
+    mutating func take(_ part: ProcessBooks) -> ByteCount {
+        active -= part.active
+        dirty -= part.dirty
+        requested -= part.requested
+        usable -= part.usable
+        metadata -= part.metadata
+        return part.footprint
     }
 }
 
@@ -358,38 +356,12 @@ public protocol DeviceMemory: AnyObject {
     /// The largest footprint that the process has had so far, between samples, too.
     func peakFootprint(of slot: MemorySlot) -> ByteCount
 
-    /// The compressor's figures; nil for a device without one.
-    var compressor: CompressorBooks? { get }
-
-    /// `compressor.broughtBack` by itself, which is known at once; zero without a compressor.
-    var broughtBack: ByteCount { get }
+    /// The device's compressor; nil for a device without one.
+    var compressor: (any CompressedPages)? { get }
 
     /// Declares which share of each of the process's pools `touch` and `read` visit: the newest objects. It matters
     /// only on a device with a compressor, where the rest may lose its frames for good.
     func declare(hot: Ratio, of slot: MemorySlot)
-
-    /// Declares how well a process's pages compress.
-    func declare(_ compressibility: Compressibility, of slot: MemorySlot)
-
-    /// When the process last used the page that it used longest ago, among its pages with a frame: a number that grows
-    /// from call to call, comparable between processes. Nil for a process without such pages, and without a compressor.
-    func oldestUse(by slot: MemorySlot) -> Int?
-
-    /// The number that a use has now; see `oldestUse`. 0 without a compressor.
-    var lastUse: Int { get }
-
-    /// Compresses the process's pages that were used longest ago.
-    ///
-    /// - Parameters:
-    ///   - bytes: At most this much, in whole pages.
-    ///   - usedBefore: Only pages whose last use has a lower number (`oldestUse`).
-    /// - Returns: How much was compressed; less if the process has no more such pages, or if the pool is full.
-    func compress(_ slot: MemorySlot, atMost bytes: ByteCount, usedBefore: Int) -> ByteCount
-
-    /// Brings pages of the process back that were compressed last.
-    ///
-    /// - Returns: How much came back; less if the process has no more compressed pages, or if there is no room.
-    func bringBack(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount
 
     /// Why the last allocation, `touch` or `read` stopped early.
     var refusal: AllocationRefusal { get }

@@ -31,17 +31,38 @@ protocol FramedHeaps: ProcessHeaps, ~Copyable {
     mutating func look(at unit: Int, from offset: Int, count: Int)
     /// Where an object of `place` is.
     func location(_ unit: Int, _ size: Int) -> PlacedRun
+    /// From now on pages that lose their frames have contents, which LZ4 compresses.
+    func keepContents(_ recipe: PageRecipe, seed: UInt64)
 }
 
 extension FramedHeaps where Self: ~Copyable {
     mutating func freePlaced(_ entry: ObjectTable.Entry, _ slot: Int) -> Int { free(entry, slot) }
 }
 
+/// Heaps whose pages a compressor takes and gives back.
+protocol CompressingHeaps: ProcessHeaps, ~Copyable {
+    /// The pages without a frame, and the segments that keep their contents.
+    var frames: UnsafeMutablePointer<FrameTable> { get }
+    /// See `FramedHeaps`.
+    func keepContents(_ recipe: PageRecipe, seed: UInt64)
+    /// Compresses the slot's pages that were used longest ago, as long as the pool has room for them.
+    ///
+    /// - Parameters:
+    ///   - usedBefore: Only pages whose last use has a lower number.
+    ///   - stores: Whether the contents go into the pool.
+    ///   - size: The bytes that a page's contents take there; asked once per page, which still has its frame. Zero if
+    ///     they are not stored.
+    /// - Returns: The number of pages.
+    mutating func compress(_ slot: Int, most: Int, usedBefore: Int, stores: Bool, size: (Int) -> Int) -> Int
+    /// Brings the slot's pages back that were compressed last. Returns their number.
+    mutating func restore(_ slot: Int, most: Int) -> Int
+}
+
 /// Heaps with a compressor: notes which pages each object uses, and brings compressed pages back before they are used.
 ///
 /// The unit of use is the slab of a small object, which both backends know, and the single page of a large object. On
 /// jemalloc a large object starts anywhere in its first page, so a part of it counts as using one page more.
-struct PagedHeaps<Base: FramedHeaps & ~Copyable>: ProcessHeaps, ~Copyable {
+struct PagedHeaps<Base: FramedHeaps & ~Copyable>: CompressingHeaps, ~Copyable {
     var base: Base
     let frames: UnsafeMutablePointer<FrameTable>
 
@@ -59,7 +80,6 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: ProcessHeaps, ~Copyable {
     var peakPages: Int { base.peakPages }
     var backedPages: Int { base.backedPages }
     var longestRun: Int { base.longestRun }
-    var obtainablePages: Int { base.obtainablePages }
     var allocatorMetadata: Int { base.allocatorMetadata }
     var refusal: AllocationRefusal { base.refusal }
     mutating func keepBack(_ pages: Int) { base.keepBack(pages) }
@@ -71,6 +91,7 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: ProcessHeaps, ~Copyable {
     func compressedPages(_ slot: Int) -> Int { frames.pointee.holder(slot).compressed.count }
     func usable(_ size: Int) -> Int { base.usable(size) }
     mutating func beginBatch() { frames.pointee.beginCall() }
+    func keepContents(_ recipe: PageRecipe, seed: UInt64) { base.keepContents(recipe, seed: seed) }
 
     mutating func audit(_ processes: inout ProcessMemories, activePages: Int) throws(AuditFailure) -> ByteCount {
         if let claim = frames.pointee.disagreement() { preconditionFailure(claim) }
@@ -187,14 +208,6 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: ProcessHeaps, ~Copyable {
         return true
     }
 
-    /// Compresses the slot's pages that were used longest ago, as long as the pool has room for them.
-    ///
-    /// - Parameters:
-    ///   - usedBefore: Only pages whose last use has a lower number.
-    ///   - stores: Whether the contents go into the pool.
-    ///   - size: The bytes that a page's contents take there; asked once per page, which still has its frame. Zero if
-    ///     they are not stored.
-    /// - Returns: The number of pages.
     mutating func compress(_ slot: Int, most: Int, usedBefore: Int, stores: Bool, size: (Int) -> Int) -> Int {
         var (done, run) = (0, 0..<0)
         while done < most, let page = frames.pointee.oldest(of: slot), frames.pointee.use(of: page) < usedBefore {
@@ -212,7 +225,6 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: ProcessHeaps, ~Copyable {
         return done
     }
 
-    /// Brings the slot's pages back that were compressed last. Returns their number.
     mutating func restore(_ slot: Int, most: Int) -> Int {
         let count = min(most, base.obtainablePages)
         var (done, run) = (0, 0..<0)

@@ -2,19 +2,6 @@ import CJemalloc
 import Glibc
 import Quantities
 
-/// The device with real memory: one jemalloc arena per process, all on one region under the ceiling.
-///
-/// The extent hooks count the pages of each arena; a counter of jemalloc says how many of them are active. The memory
-/// for jemalloc's own bookkeeping is outside the region.
-final class JemallocDevice: NamedDevice {
-    let device: BookedDevice<JemallocHeaps>
-
-    /// See `BookedDevice`.
-    init(ceiling: ByteCount, reserved: ByteCount, promised: ByteCount? = nil) throws(DeviceMemoryFailure) {
-        device = try BookedDevice(ceiling: ceiling, reserved: reserved, promised: promised)
-    }
-}
-
 /// Real memory: every object is a live allocation in its process's arena, written in full when it is made.
 struct JemallocHeaps: ProcessHeaps, ~Copyable {
     private let region: DeviceRegion
@@ -179,7 +166,6 @@ extension JemallocHeaps: FramedHeaps {
     mutating func refuse(_ pages: Int) { region.state.pointee.pages.refuse(pages) }
     mutating func drop(_ pages: Range<Int>) { region.state.pointee.drop(pages) }
 
-    /// From now on pages that lose their frames have contents, which LZ4 compresses.
     func keepContents(_ recipe: PageRecipe, seed: UInt64) {
         guard let frames else { preconditionFailure("a device without frames compresses no contents") }
         frames.pointee.contents = PageContents(

@@ -13,26 +13,29 @@ public func makeDeviceMemory(
     _ backend: MemoryBackend, ceiling: ByteCount, reserved: ByteCount, promised: ByteCount? = nil, scale: Ratio = .one,
     compressor: CompressorLimits? = nil, seed: UInt64 = 0
 ) throws(DeviceMemoryFailure) -> any DeviceMemory {
-    if let compressor {
-        switch backend {
-        case .jemalloc:
-            precondition(compressor.recipe == nil || scale == .one, "a scale model keeps no contents")
-            let paged = try PagedJemallocDevice(
-                ceiling: ceiling, reserved: reserved, promised: promised, recipe: compressor.recipe, seed: seed)
-            guard scale == .one else { return try ScaleModel(FramedModel(paged), scale: scale, compressor, seed: seed) }
-            return CompressingJemallocDevice(try CompressingDevice(paged, compressor, seed: seed))
-        case .accounting:
-            precondition(compressor.recipe == nil, "the accounting backend has no contents")
-            let paged = try PagedAccountingDevice(ceiling: ceiling, reserved: reserved)
-            guard scale == .one else { return try ScaleModel(FramedModel(paged), scale: scale, compressor, seed: seed) }
-            return CompressingAccountingDevice(try CompressingDevice(paged, compressor, seed: seed))
-        }
+    guard scale != .one else {
+        return try makeDevice(backend, ceiling, reserved, promised, compressor.map { .segments($0) }, seed)
     }
-    let device: any DeviceMemory =
-        switch backend {
-        case .jemalloc: try JemallocDevice(ceiling: ceiling, reserved: reserved, promised: promised)
-        case .accounting: try AccountingDevice(ceiling: ceiling, reserved: reserved)
-        }
-    guard scale != .one else { return device }
-    return try ScaleModel(device, scale: scale)
+    precondition(compressor?.recipe == nil, "a scale model keeps no contents")
+    let model = try makeDevice(backend, ceiling, reserved, promised, compressor.map { _ in .model }, seed)
+    return try ScaleModel(model, scale: scale, compressor, seed: seed)
+}
+
+/// - Parameter keeping: How the device's compressor keeps pages; nil without one.
+private func makeDevice(
+    _ backend: MemoryBackend, _ ceiling: ByteCount, _ reserved: ByteCount, _ promised: ByteCount?,
+    _ keeping: PageKeeping?, _ seed: UInt64
+) throws(DeviceMemoryFailure) -> any DeviceMemory {
+    switch (backend, keeping) {
+    case (.jemalloc, nil):
+        JemallocDevice(try BookedDevice(ceiling: ceiling, reserved: reserved, promised: promised))
+    case (.accounting, nil):
+        AccountingDevice(try BookedDevice(ceiling: ceiling, reserved: reserved))
+    case (.jemalloc, let keeping?):
+        CompressingJemallocDevice(
+            try BookedDevice(ceiling: ceiling, reserved: reserved, promised: promised, keeping: keeping, seed: seed))
+    case (.accounting, let keeping?):
+        CompressingAccountingDevice(
+            try BookedDevice(ceiling: ceiling, reserved: reserved, keeping: keeping, seed: seed))
+    }
 }

@@ -16,6 +16,7 @@ extension NamedDevice {
     var longestFreeRun: ByteCount { device.longestFreeRun }
     var touchedBytes: ByteCount { device.touchedBytes }
     var allocatorMetadata: ByteCount { device.allocatorMetadata }
+    var refusal: AllocationRefusal { device.refusal }
     func keepBack(_ bytes: ByteCount) { device.keepBack(bytes) }
 
     // MARK: Processes
@@ -76,4 +77,55 @@ extension NamedDevice {
     ) -> PlayedSteps {
         device.play(steps, on: &board, in: slot, limit: limit)
     }
+}
+
+/// A named device with a compressor: itself, as the engine sees it.
+protocol NamedCompressor: NamedDevice, CompressedPages where Device: CompressedPages {}
+
+extension NamedCompressor {
+    var compressor: (any CompressedPages)? { self }
+    var figures: CompressorBooks { device.figures }
+    var broughtBack: ByteCount { device.broughtBack }
+    var poolSlot: MemorySlot { device.poolSlot }
+    var lastUse: Int { device.lastUse }
+    func oldestUse(by slot: MemorySlot) -> Int? { device.oldestUse(by: slot) }
+
+    func declare(_ compressibility: Compressibility, of slot: MemorySlot) { device.declare(compressibility, of: slot) }
+
+    func compress(_ slot: MemorySlot, atMost bytes: ByteCount, usedBefore: Int) -> ByteCount {
+        device.compress(slot, atMost: bytes, usedBefore: usedBefore)
+    }
+
+    func bringBack(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount { device.bringBack(slot, atMost: bytes) }
+}
+
+/// The device with real memory: one jemalloc arena per process, all on one region under the ceiling.
+///
+/// The extent hooks count the pages of each arena; a counter of jemalloc says how many of them are active. The memory
+/// for jemalloc's own bookkeeping is outside the region.
+final class JemallocDevice: NamedDevice {
+    let device: BookedDevice<JemallocHeaps>
+
+    init(_ device: BookedDevice<JemallocHeaps>) { self.device = device }
+}
+
+/// The device without real memory: it computes the pages that jemalloc would use.
+final class AccountingDevice: NamedDevice {
+    let device: BookedDevice<AccountingHeaps>
+
+    init(_ device: BookedDevice<AccountingHeaps>) { self.device = device }
+}
+
+/// The device with real memory and a compressor.
+final class CompressingJemallocDevice: NamedCompressor {
+    let device: BookedDevice<PagedHeaps<JemallocHeaps>>
+
+    init(_ device: BookedDevice<PagedHeaps<JemallocHeaps>>) { self.device = device }
+}
+
+/// The device with a compressor, but without real memory.
+final class CompressingAccountingDevice: NamedCompressor {
+    let device: BookedDevice<PagedHeaps<AccountingHeaps>>
+
+    init(_ device: BookedDevice<PagedHeaps<AccountingHeaps>>) { self.device = device }
 }

@@ -196,6 +196,7 @@ extension BookedDevice where Heaps: ~Copyable {
     func play(
         _ steps: borrowing Span<ObjectStep>, on board: inout ObjectBoard, in slot: MemorySlot, limit: ByteCount?
     ) -> PlayedSteps {
+        defer { tidy() }
         let index = live(slot)
         var sums = BoardSums()
         let pageLimit = limit.map { $0.bytes / DeviceRegion.pageSize } ?? Int.max

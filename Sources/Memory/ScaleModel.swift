@@ -26,8 +26,8 @@ final class ScaleModel: DeviceMemory {
     /// The original device, without memory.
     private let original: any DeviceMemory
     private let geometry: AllocatorGeometry
-    /// The slot of the compressor's pool, on both devices; nil without a compressor.
-    private let pool: MemorySlot?
+    /// The pages of the compressors of both devices; nil without a compressor.
+    private let pages: (model: any CompressedPages, original: any CompressedPages)?
     /// The slot of the file cache, on both devices.
     private var files: MemorySlot?
     private var samples: [ProcessSample] = []
@@ -38,43 +38,34 @@ final class ScaleModel: DeviceMemory {
     /// The longest run in pages; runs are short because a whole run is freed even for a few excess pages.
     private static let longestRunMade = 64
 
-    /// A model without a compressor.
-    convenience init(_ device: any DeviceMemory, scale: Ratio) throws(DeviceMemoryFailure) {
-        let size = try DevicePages(ceiling: device.books.ceiling, reserved: device.books.reserved).meant(at: scale)
-        let original = try AccountingDevice(ceiling: size.ceiling, reserved: size.reserved)
-        try self.init(device, original, scale, pool: nil)
-    }
-
-    /// A model with a compressor.
-    ///
     /// - Parameters:
     ///   - device: The model's own memory.
-    ///   - limits: The limits of the model's compressor.
+    ///   - limits: The limits of the model's compressor; nil for a device without one.
     ///   - seed: The seed of the sizes that compressed pages take.
-    convenience init<Device: PagingDevice>(
-        _ device: FramedModel<Device>, scale: Ratio, _ limits: CompressorLimits, seed: UInt64
+    init(
+        _ device: any DeviceMemory, scale: Ratio, _ limits: CompressorLimits? = nil, seed: UInt64 = 0
     ) throws(DeviceMemoryFailure) {
+        precondition(scale > .zero, "a scale of \(scale)")
         let size = try DevicePages(ceiling: device.books.ceiling, reserved: device.books.reserved).meant(at: scale)
-        let paged = try PagedAccountingDevice(ceiling: size.ceiling, reserved: size.reserved)
-        let meant = CompressorLimits(
-            pool: limits.pool.unscaled(by: scale), input: limits.input.unscaled(by: scale))
-        let original = CompressingAccountingDevice(try CompressingDevice(paged, meant, seed: seed))
-        precondition(original.device.own == device.own, "the pools of a model and its original are in different slots")
-        try self.init(device, original, scale, pool: device.own)
-        samples.append(ProcessSample(geometry, scale, runs: device.makePool(in: device.own)))
+        let meant = limits.map {
+            CompressorLimits(pool: $0.pool.unscaled(by: scale), input: $0.input.unscaled(by: scale))
+        }
+        self.device = device
+        self.scale = scale
+        let original = try makeDeviceMemory(
+            .accounting, ceiling: size.ceiling, reserved: size.reserved, compressor: meant, seed: seed)
+        self.original = original
+        pages = device.compressor.flatMap { model in original.compressor.map { (model: model, original: $0) } }
+        do throws(AllocatorError) { geometry = try AllocatorGeometry() } catch { throw .allocator(error) }
+        guard let pages else { return }
+        let pool = pages.model.poolSlot
+        precondition(pages.original.poolSlot == pool, "the pools of a model and its original are in different slots")
+        samples.append(ProcessSample(geometry, scale, runs: device.makePool(in: pool)))
         followPool()
     }
 
-    private init(
-        _ device: any DeviceMemory, _ original: any DeviceMemory, _ scale: Ratio, pool: MemorySlot?
-    ) throws(DeviceMemoryFailure) {
-        precondition(scale > .zero, "a scale of \(scale)")
-        self.device = device
-        self.scale = scale
-        self.original = original
-        self.pool = pool
-        do throws(AllocatorError) { geometry = try AllocatorGeometry() } catch { throw .allocator(error) }
-    }
+    /// The slot of the compressor's pool, on both devices; nil without a compressor.
+    private var pool: MemorySlot? { pages?.model.poolSlot }
 
     // MARK: Processes and pools
 
@@ -237,13 +228,13 @@ final class ScaleModel: DeviceMemory {
     /// Compresses pages, or brings some back, until the process has its share of the frames. Pages of files are never
     /// compressed; if the model has too many, it keeps them until it can free a run.
     private func followFrames(_ slot: MemorySlot, compressesOnly: Bool = false) {
-        guard pool != nil, slot != pool, slot != files else { return }
+        guard let pages = pages?.model, slot != pool, slot != files else { return }
         let meant = ByteCount(share(original.books(of: slot).resident) * DeviceRegion.pageSize)
         let real = device.books(of: slot).resident
         if real > meant {
-            _ = device.compress(slot, atMost: real - meant)
+            _ = pages.compress(slot, atMost: real - meant)
         } else if real < meant && !compressesOnly {
-            _ = device.bringBack(slot, atMost: meant - real)
+            _ = pages.bringBack(slot, atMost: meant - real)
         }
     }
 
@@ -309,40 +300,7 @@ final class ScaleModel: DeviceMemory {
         device.declare(hot: hot, of: slot)
     }
 
-    func declare(_ compressibility: Compressibility, of slot: MemorySlot) {
-        original.declare(compressibility, of: slot)
-    }
-
-    func oldestUse(by slot: MemorySlot) -> Int? { original.oldestUse(by: slot) }
-
-    var lastUse: Int { original.lastUse }
-
-    var broughtBack: ByteCount { original.broughtBack * scale }
-
-    func compress(_ slot: MemorySlot, atMost bytes: ByteCount, usedBefore: Int) -> ByteCount {
-        let done = original.compress(slot, atMost: bytes.unscaled(by: scale), usedBefore: usedBefore)
-        follow(slot)
-        return done * scale
-    }
-
-    func bringBack(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount {
-        let done = original.bringBack(slot, atMost: bytes.unscaled(by: scale))
-        follow(slot)
-        return done * scale
-    }
-
-    /// The original's figures at the model's scale, but for what the model itself holds. Segments are the original's.
-    var compressor: CompressorBooks? {
-        guard var books = original.compressor else { return nil }
-        books.compressed = device.books.compressed
-        books.pool = device.books.compressor
-        for figure in [
-            \CompressorBooks.repeated, \.stored, \.compressedInAll, \.broughtBack, \.repeatedBroughtBack, \.compacted,
-        ] {
-            books[keyPath: figure] = books[keyPath: figure] * scale
-        }
-        return books
-    }
+    var compressor: (any CompressedPages)? { pages == nil ? nil : self }
 
     var refusal: AllocationRefusal { scaled(original.refusal) }
 
@@ -416,5 +374,46 @@ final class ScaleModel: DeviceMemory {
     func audit(refreshingMetadata: Bool) throws(AuditFailure) {
         do throws(AllocatorError) { try checkFollowing() } catch { throw .allocator(error) }
         try device.audit(refreshingMetadata: refreshingMetadata)
+    }
+}
+
+extension ScaleModel: CompressedPages {
+    private var both: (model: any CompressedPages, original: any CompressedPages) {
+        guard let pages else { preconditionFailure("the model's device has no compressor") }
+        return pages
+    }
+
+    var poolSlot: MemorySlot { both.model.poolSlot }
+    var lastUse: Int { both.original.lastUse }
+    var broughtBack: ByteCount { both.original.broughtBack * scale }
+    func oldestUse(by slot: MemorySlot) -> Int? { both.original.oldestUse(by: slot) }
+
+    func declare(_ compressibility: Compressibility, of slot: MemorySlot) {
+        both.original.declare(compressibility, of: slot)
+    }
+
+    func compress(_ slot: MemorySlot, atMost bytes: ByteCount, usedBefore: Int) -> ByteCount {
+        let done = both.original.compress(slot, atMost: bytes.unscaled(by: scale), usedBefore: usedBefore)
+        follow(slot)
+        return done * scale
+    }
+
+    func bringBack(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount {
+        let done = both.original.bringBack(slot, atMost: bytes.unscaled(by: scale))
+        follow(slot)
+        return done * scale
+    }
+
+    /// The original's figures at the model's scale, but for what the model itself holds. Segments are the original's.
+    var figures: CompressorBooks {
+        var books = both.original.figures
+        books.compressed = device.books.compressed
+        books.pool = device.books.compressor
+        for figure in [
+            \CompressorBooks.repeated, \.stored, \.compressedInAll, \.broughtBack, \.repeatedBroughtBack, \.compacted,
+        ] {
+            books[keyPath: figure] = books[keyPath: figure] * scale
+        }
+        return books
     }
 }

@@ -31,8 +31,8 @@ struct AccountingTests {
         _ seed: Int, ceiling: ByteCount, steps: Int, batch: Int, sizes: SizeDistribution?, mostProcesses: Int = 20,
         wide: Bool = false
     ) throws -> Int {
-        let real = try JemallocDevice(ceiling: ceiling, reserved: .mebibytes(1))
-        let counted = try AccountingDevice(ceiling: ceiling, reserved: .mebibytes(1))
+        let real = try JemallocDevice(BookedDevice(ceiling: ceiling, reserved: .mebibytes(1)))
+        let counted = try AccountingDevice(BookedDevice(ceiling: ceiling, reserved: .mebibytes(1)))
         var onReal = RandomOperations(
             real, seed: UInt64(seed), mostProcesses: mostProcesses, batch: batch, sizes: sizes, wide: wide)
         var onCounted = RandomOperations(

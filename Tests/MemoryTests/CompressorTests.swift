@@ -5,8 +5,8 @@ import Testing
 
 /// One device on both backends, used alike.
 private struct Twins {
-    let real: CompressingDevice<PagedJemallocDevice>
-    let counted: CompressingDevice<PagedAccountingDevice>
+    let real: BookedDevice<PagedHeaps<JemallocHeaps>>
+    let counted: BookedDevice<PagedHeaps<AccountingHeaps>>
     var onReal: RandomOperations
     var onCounted: RandomOperations
     private var random: SeededGenerator
@@ -16,10 +16,9 @@ private struct Twins {
     init(seed: Int, ceiling: ByteCount, batch: Int, sizes: SizeDistribution? = nil) throws {
         let limits = CompressorLimits(pool: ceiling, input: ceiling)
         let reserved = ByteCount.mebibytes(1)
-        real = try CompressingDevice(
-            PagedJemallocDevice(ceiling: ceiling, reserved: reserved), limits, seed: UInt64(seed))
-        counted = try CompressingDevice(
-            PagedAccountingDevice(ceiling: ceiling, reserved: reserved), limits, seed: UInt64(seed))
+        real = try BookedDevice(ceiling: ceiling, reserved: reserved, keeping: .segments(limits), seed: UInt64(seed))
+        counted = try BookedDevice(
+            ceiling: ceiling, reserved: reserved, keeping: .segments(limits), seed: UInt64(seed))
         onReal = RandomOperations(real, seed: UInt64(seed), batch: batch, sizes: sizes, wide: seed % 3 == 0)
         onCounted = RandomOperations(counted, seed: UInt64(seed), batch: batch, sizes: sizes, wide: seed % 3 == 0)
         random = SeededGenerator(seed: UInt64(seed), stream: "compressor-tests")
@@ -56,8 +55,8 @@ private struct Twins {
             return "slot \(a.slot.index): \(real.books(of: a.slot)) and \(counted.books(of: b.slot))"
         }
         if real.longestFreeRun != counted.longestFreeRun { return "the longest runs" }
-        if real.compressor != counted.compressor {
-            return "the pools: \(String(describing: real.compressor)) and \(String(describing: counted.compressor))"
+        if real.figures != counted.figures {
+            return "the pools: \(real.figures) and \(counted.figures)"
         }
         let books = counted.books
         let sums = onCounted.live.map { counted.books(of: $0.slot) }
@@ -97,7 +96,7 @@ struct CompressorTests {
             guard step % 10 == 9 else { continue }
             try twins.real.audit()
             try twins.counted.audit()
-            let backed = pageBytes(twins.real.device.device.heaps.base.backedByHost)
+            let backed = pageBytes(twins.real.heaps.base.backedByHost)
             try #require(backed <= ceiling, "seed \(seed), step \(step): the host backs \(backed)")
         }
         #expect(twins.effects > 0, "seed \(seed)")
@@ -116,10 +115,10 @@ struct CompressorTests {
     @Test("at a full ceiling compressing makes room")
     func fullCeiling() throws {
         for backend in [MemoryBackend.jemalloc, .accounting] {
-            let (device, old, pool) = try fullDevice(backend)
+            let (device, pages, old, pool) = try fullDevice(backend)
             let before = device.available
             #expect(before < ByteCount.kibibytes(300))
-            let done = device.compress(old, atMost: .mebibytes(4))
+            let done = pages.compress(old, atMost: .mebibytes(4))
             #expect(done == .mebibytes(4))
             #expect(device.available - before > .mebibytes(2))
             let sizes = [Int](repeating: 100, count: 10_000)
@@ -130,13 +129,13 @@ struct CompressorTests {
     @Test("what does not compress makes no room, and the pool is full")
     func incompressible() throws {
         for backend in [MemoryBackend.jemalloc, .accounting] {
-            let (device, old, _) = try fullDevice(backend)
-            device.declare(Compressibility(ratio: .one, repeated: .zero, incompressible: .one), of: old)
+            let (device, pages, old, _) = try fullDevice(backend)
+            pages.declare(Compressibility(ratio: .one, repeated: .zero, incompressible: .one), of: old)
             let before = device.available
-            let done = device.compress(old, atMost: .mebibytes(4))
+            let done = pages.compress(old, atMost: .mebibytes(4))
             #expect(done < .mebibytes(1))
             #expect(device.available <= before + .kibibytes(256))
-            #expect(device.compressor?.isFull == true)
+            #expect(pages.figures.isFull)
         }
     }
 
@@ -145,25 +144,26 @@ struct CompressorTests {
         for backend in [MemoryBackend.jemalloc, .accounting] {
             let device = try makeDeviceMemory(
                 backend, ceiling: .mebibytes(32), reserved: .zero, compressor: limits(.mebibytes(32)))
+            let pages = try #require(device.compressor)
             let slot = try device.makeProcess()
             let pool = device.makePool(in: slot)
             _ = device.allocate([Int](repeating: 1_000, count: 8_000).span, in: pool, limit: nil)
             let footprint = device.books(of: slot).footprint
-            let done = device.compress(slot, atMost: .mebibytes(64))
+            let done = pages.compress(slot, atMost: .mebibytes(64))
             #expect(done == footprint)
             #expect(device.books(of: slot).resident == .zero && device.books(of: slot).footprint == footprint)
             #expect(device.touch(.mebibytes(64), in: pool) == ByteCount(8_000_000))
             #expect(device.books(of: slot).compressed < footprint * .percent(5))
-            #expect(device.compressor?.stored ?? .zero < .kibibytes(300))
-            #expect(device.compressor?.segments ?? 9 <= 2)
+            #expect(pages.figures.stored < .kibibytes(300))
+            #expect(pages.figures.segments <= 2)
         }
     }
 
     @Test("a use for which there is no room stops early and says why")
     func noRoom() throws {
         for backend in [MemoryBackend.jemalloc, .accounting] {
-            let (device, old, pool) = try fullDevice(backend)
-            _ = device.compress(old, atMost: .mebibytes(8))
+            let (device, pages, old, pool) = try fullDevice(backend)
+            _ = pages.compress(old, atMost: .mebibytes(8))
             while device.allocate([4_096].span, in: pool, limit: nil).refusal == nil {}
             let mine = PoolID(slot: old, index: 0)
             let whole = device.requested(in: mine)
@@ -176,7 +176,9 @@ struct CompressorTests {
     private func limits(_ ceiling: ByteCount) -> CompressorLimits { CompressorLimits(pool: ceiling, input: ceiling) }
 
     /// A device without free memory: an old process that holds nearly all of it, and a pool of a new one.
-    private func fullDevice(_ backend: MemoryBackend) throws -> (any DeviceMemory, MemorySlot, PoolID) {
+    private func fullDevice(_ backend: MemoryBackend) throws -> (
+        any DeviceMemory, any CompressedPages, MemorySlot, PoolID
+    ) {
         let ceiling = ByteCount.mebibytes(16)
         let device = try makeDeviceMemory(
             backend, ceiling: ceiling, reserved: .mebibytes(1), compressor: limits(ceiling))
@@ -186,7 +188,7 @@ struct CompressorTests {
             _ = device.allocate([3_000, 20_000, 100_000].span, in: mine, limit: nil)
         }
         while device.allocate([4_096].span, in: pool, limit: nil).refusal == nil {}
-        return (device, old, pool)
+        return (device, try #require(device.compressor), old, pool)
     }
 }
 

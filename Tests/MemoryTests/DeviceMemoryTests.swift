@@ -124,7 +124,7 @@ struct DeviceMemoryTests {
 
     @Test("a pool's index is used again, and its pages stay with the process")
     func pools() throws {
-        let device = try JemallocDevice(ceiling: .mebibytes(16), reserved: .zero)
+        let device = try JemallocDevice(BookedDevice(ceiling: .mebibytes(16), reserved: .zero))
         let slot = try device.makeProcess()
         let first = device.makePool(in: slot)
         let second = device.makePool(in: slot)

@@ -8,7 +8,7 @@ import Testing
 struct JemallocDeviceTests {
     @Test("the books of twenty processes agree with jemalloc to the byte, whatever is done", arguments: 0..<200)
     func booksAgree(seed: Int) throws {
-        let device = try JemallocDevice(ceiling: .mebibytes(24), reserved: .mebibytes(1))
+        let device = try JemallocDevice(BookedDevice(ceiling: .mebibytes(24), reserved: .mebibytes(1)))
         var operations = RandomOperations(device, seed: UInt64(seed))
         for _ in 0..<20 { try operations.launch() }
         for step in 0..<240 {
@@ -35,7 +35,7 @@ struct JemallocDeviceTests {
     @Test("ten processes burst against a full ceiling: it holds, and jemalloc agrees", arguments: 0..<100)
     func burst(seed: Int) throws {
         let ceiling = ByteCount.mebibytes(6)
-        let device = try JemallocDevice(ceiling: ceiling, reserved: .kibibytes(512))
+        let device = try JemallocDevice(BookedDevice(ceiling: ceiling, reserved: .kibibytes(512)))
         var operations = RandomOperations(device, seed: UInt64(seed), mostProcesses: 10, batch: 2 << 20)
         for _ in 0..<10 { try operations.launch() }
         for step in 0..<60 {
@@ -54,7 +54,7 @@ struct JemallocDeviceTests {
     @Test("the same calls give the same books at each step, in the second device as in the first")
     func determinism() throws {
         func record() throws -> [String] {
-            let device = try JemallocDevice(ceiling: .mebibytes(12), reserved: .mebibytes(1))
+            let device = try JemallocDevice(BookedDevice(ceiling: .mebibytes(12), reserved: .mebibytes(1)))
             var operations = RandomOperations(device, seed: 7)
             var lines: [String] = []
             for step in 0..<1_500 {
@@ -74,7 +74,7 @@ struct JemallocDeviceTests {
 
     @Test("a hundred thousand launches use no more arenas than live processes")
     func launches() throws {
-        let device = try JemallocDevice(ceiling: .mebibytes(8), reserved: .zero)
+        let device = try JemallocDevice(BookedDevice(ceiling: .mebibytes(8), reserved: .zero))
         let sizes = [64, 20_000]
         var live: [MemorySlot] = []
         var highest = 0
@@ -102,7 +102,7 @@ struct JemallocDeviceTests {
     @Test("devices one after another leave no arena behind")
     func devicesInARow() throws {
         for _ in 0..<60 {
-            let device = try JemallocDevice(ceiling: .mebibytes(4), reserved: .mebibytes(1))
+            let device = try JemallocDevice(BookedDevice(ceiling: .mebibytes(4), reserved: .mebibytes(1)))
             // Creates more arenas in total than MALLOCX_ARENA_LIMIT, and leaves processes alive on purpose.
             for _ in 0..<100 {
                 let pool = device.makePool(in: try device.makeProcess())
@@ -114,10 +114,10 @@ struct JemallocDeviceTests {
     @Test("a ceiling that the host cannot map is refused with a reason")
     func hostRefuses() {
         #expect(throws: DeviceMemoryFailure.self) {
-            try JemallocDevice(ceiling: .gibibytes(65), reserved: .zero)
+            try JemallocDevice(BookedDevice(ceiling: .gibibytes(65), reserved: .zero))
         }
         #expect(throws: DeviceMemoryFailure.nothingLeft(ceiling: .mebibytes(1), reserved: .mebibytes(1))) {
-            try JemallocDevice(ceiling: .mebibytes(1), reserved: .mebibytes(1))
+            try JemallocDevice(BookedDevice(ceiling: .mebibytes(1), reserved: .mebibytes(1)))
         }
     }
 }

@@ -7,12 +7,11 @@ import Testing
 /// jemalloc's statistics cover the whole process, so tests run one after another.
 @Suite("Contents that LZ4 compresses", .serialized)
 struct PageContentsTests {
-    private typealias Device = CompressingDevice<PagedJemallocDevice>
+    private typealias Device = BookedDevice<PagedHeaps<JemallocHeaps>>
 
     private func device(_ recipe: PageRecipe?, seed: UInt64 = 1, ceiling: ByteCount = .mebibytes(24)) throws -> Device {
-        try Device(
-            PagedJemallocDevice(ceiling: ceiling, reserved: .mebibytes(1), recipe: recipe, seed: seed),
-            CompressorLimits(pool: ceiling, input: ceiling, recipe: recipe), seed: seed)
+        let limits = CompressorLimits(pool: ceiling, input: ceiling, recipe: recipe)
+        return try Device(ceiling: ceiling, reserved: .mebibytes(1), keeping: .segments(limits), seed: seed)
     }
 
     /// A device on which one process holds at least this many pages, all of this kind.
@@ -81,10 +80,10 @@ struct PageContentsTests {
             recipe, pages: 1_000, kind(ratio: 200, repeated: 20, incompressible: 20))
         let done = device.compress(slot, atMost: .mebibytes(3))
         #expect(done == .mebibytes(3))
-        let frames = device.device.frames
+        let frames = device.heaps.frames
         let kept = frames.pointee.contents
         let contents = try #require(kept)
-        let base = device.device.device.heaps.base.start
+        let base = device.heaps.base.start
         var (words, whole, smaller) = (0, 0, 0)
         while let page = frames.pointee.newestCompressed(of: slot.index) {
             let stored = contents.stored(of: page).count
@@ -104,7 +103,7 @@ struct PageContentsTests {
         }
         #expect(words + whole + smaller == 768)
         for (share, count) in [(20, words), (20, whole), (60, smaller)] { #expect(abs(count * 100 / 768 - share) < 5) }
-        #expect(device.compressor?.stored == .zero && device.compressor?.repeatedBroughtBack == pageBytes(words))
+        #expect(device.figures.stored == .zero && device.figures.repeatedBroughtBack == pageBytes(words))
     }
 
     @Test("a changed bit in the pool does not come back unnoticed", arguments: PageRecipe.allCases)
@@ -112,7 +111,7 @@ struct PageContentsTests {
         for incompressible in [0, 100] as [Int64] {
             let (device, slot, _) = try filled(recipe, pages: 64, kind(ratio: 200, incompressible: incompressible))
             #expect(device.compress(slot, atMost: .kibibytes(128)) == .kibibytes(128))
-            let frames = device.device.frames
+            let frames = device.heaps.frames
             let kept = frames.pointee.contents
             let contents = try #require(kept)
             let newest = frames.pointee.newestCompressed(of: slot.index)
@@ -132,11 +131,11 @@ struct PageContentsTests {
     func repeatedWord() throws {
         let (device, slot, _) = try filled(.head, pages: 64, kind(ratio: 200, repeated: 100))
         #expect(device.compress(slot, atMost: .kibibytes(128)) == .kibibytes(128))
-        #expect(device.compressor?.repeated == .kibibytes(128) && device.compressor?.stored == .zero)
-        let newest = device.device.frames.pointee.newestCompressed(of: slot.index)
+        #expect(device.figures.repeated == .kibibytes(128) && device.figures.stored == .zero)
+        let newest = device.heaps.frames.pointee.newestCompressed(of: slot.index)
         let first = try #require(newest)
         #expect(device.bringBack(slot, atMost: .mebibytes(1)) == .kibibytes(128))
-        let start = device.device.device.heaps.base.start + first * 4_096
+        let start = device.heaps.base.start + first * 4_096
         let words = UnsafeRawBufferPointer(start: start, count: 4_096).bindMemory(to: UInt64.self)
         #expect(words.allSatisfy { $0 == words[0] } && words[0] != 0)
     }
@@ -163,13 +162,13 @@ struct PageContentsTests {
             default: break
             }
             try check(device, calls.live.map(\.slot))
-            if let books = device.compressor { states.insert(books) }
+            states.insert(device.figures)
             if step % 10 == 9 { try device.audit() }
         }
         for process in calls.live { _ = device.bringBack(process.slot, atMost: .mebibytes(64)) }
         try calls.endAll()
         try device.audit()
-        #expect(device.books.compressed == .zero && device.compressor?.stored == .zero)
+        #expect(device.books.compressed == .zero && device.figures.stored == .zero)
         return (device, states)
     }
 
@@ -185,7 +184,7 @@ struct PageContentsTests {
         let (device, states) = try play(recipe, seed: UInt64(seed), steps: 150)
         #expect(states.count > 30)
         #expect(device.touchedBytes <= .mebibytes(24))
-        #expect(pageBytes(device.device.device.heaps.base.backedByHost) <= .mebibytes(24))
+        #expect(pageBytes(device.heaps.base.backedByHost) <= .mebibytes(24))
     }
 
     @Test("contents move when sparse segments are compacted, and come back")
@@ -197,7 +196,7 @@ struct PageContentsTests {
         _ = device.releaseScattered(.mebibytes(7), from: pool, using: &generator)
         _ = try device.purge(slot)
         _ = device.compress(slot, atMost: .mebibytes(4))
-        #expect(device.compressor?.compacted ?? .zero > .kibibytes(64))
+        #expect(device.figures.compacted > .kibibytes(64))
         _ = device.bringBack(slot, atMost: .mebibytes(24))
         #expect(device.books.compressed == .zero)
         try device.audit()

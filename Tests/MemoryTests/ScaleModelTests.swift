@@ -51,12 +51,15 @@ struct ScaleModelTests {
             case 15: #expect(whole.read(bytes, in: pool) == model.read(bytes, in: twin(pool)))
             case 16, 17:
                 let pages = bytes.roundedUp(toMultipleOf: 4_096)
-                let done = whole.compress(pool.slot, atMost: pages)
-                #expect(model.compress(pool.slot, atMost: pages * model.scale) == done * model.scale)
+                let done = whole.compressor?.compress(pool.slot, atMost: pages)
+                #expect(
+                    model.compressor?.compress(pool.slot, atMost: pages * model.scale) == done.map { $0 * model.scale })
             case 18:
                 let pages = bytes.roundedUp(toMultipleOf: 4_096)
-                let done = whole.bringBack(pool.slot, atMost: pages)
-                #expect(model.bringBack(pool.slot, atMost: pages * model.scale) == done * model.scale)
+                let done = whole.compressor?.bringBack(pool.slot, atMost: pages)
+                #expect(
+                    model.compressor?.bringBack(pool.slot, atMost: pages * model.scale) == done.map { $0 * model.scale }
+                )
             case 0:
                 _ = try whole.purge(pool.slot)
                 _ = try model.purge(pool.slot)

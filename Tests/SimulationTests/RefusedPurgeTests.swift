@@ -56,7 +56,8 @@ struct RefusedPurgeTests {
         for purges in [0, 1, 5] {
             let plan = plan(.percent(percent))
             let device = RefusingDevice(
-                try AccountingDevice(ceiling: plan.device.ceiling, reserved: plan.device.reserved), after: purges)
+                try AccountingDevice(BookedDevice(ceiling: plan.device.ceiling, reserved: plan.device.reserved)),
+                after: purges)
             let memory: any DeviceMemory = percent == 100 ? device : try ScaleModel(device, scale: plan.device.scale)
             let simulation = Simulation(plan, memory: memory, sinks: RunSinks { _ in NullSink() })
             do {

@@ -183,6 +183,9 @@ struct TidyTests {
                 found.append((start + 1, 1))
                 continue
             }
+            // A protocol's requirement has no body.
+            let head = lines[start...].first { !$0.hasSuffix("(") && !$0.hasPrefix(indentation + "    ") }
+            guard let head, head.hasSuffix("{") else { continue }
             guard let end = lines[start...].firstIndex(where: { $0 == indentation + "}" }) else { continue }
             found.append((start + 1, end - start + 1))
         }

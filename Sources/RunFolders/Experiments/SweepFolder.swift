@@ -58,18 +58,7 @@ extension SweepFolder {
             throw Failure(
                 .missingInput, "\(paths.first ?? "") holds no part of a sweep: there is no \(BookedFolder.planFile)")
         }
-        var parts: [Part] = []
-        for path in paths {
-            guard let other = try BookedFolder.readPlan(path, of: .sweep) else {
-                throw Failure(.missingInput, "\(path) holds no part of a sweep: there is no \(BookedFolder.planFile)")
-            }
-            guard other.text == text else {
-                let difference = other.plan.difference(from: plan) ?? "form of plan.json"
-                throw Failure(
-                    .invalidInput, "\(path) belongs to another sweep than \(first): it has another \(difference)")
-            }
-            parts.append(try part(path, of: plan, Fingerprint(of: text), beside: parts))
-        }
+        let parts = try parts(paths, of: plan, text)
         let count = parts[0].shard.count
         let missing = (1...count).filter { number in !parts.contains { $0.shard.number == number } }
         guard missing.isEmpty else {
@@ -87,6 +76,23 @@ extension SweepFolder {
         var values = RunValues(metrics, of: plan)
         try write(plan, to: folder, &values) { byNumber[$0 % count].ledger }
         return (plan, values)
+    }
+
+    /// - Parameter text: The plan's text, in the first of the folders.
+    private static func parts(_ paths: [String], of plan: ExperimentPlan, _ text: String) throws -> [Part] {
+        var parts: [Part] = []
+        for path in paths {
+            guard let other = try BookedFolder.readPlan(path, of: .sweep) else {
+                throw Failure(.missingInput, "\(path) holds no part of a sweep: there is no \(BookedFolder.planFile)")
+            }
+            guard other.text == text else {
+                let difference = other.plan.difference(from: plan) ?? "form of plan.json"
+                throw Failure(
+                    .invalidInput, "\(path) belongs to another sweep than \(paths[0]): it has another \(difference)")
+            }
+            parts.append(try part(path, of: plan, Fingerprint(of: text), beside: parts))
+        }
+        return parts
     }
 
     private static func part(

@@ -72,6 +72,7 @@ final class PageCompressor {
     private var isBeforeRun = false
     private var sampled: CompressorBooks
     private let memory: any DeviceMemory
+    private let pages: any CompressedPages
     private let supply: MemorySupply
     private let processes: ProcessTable
     private let waiters: MemoryWaiters
@@ -83,9 +84,10 @@ final class PageCompressor {
         _ settings: CompressorSettings?, memory: any DeviceMemory, supply: MemorySupply, processes: ProcessTable,
         waiters: MemoryWaiters, scheduler: Scheduler, agenda: Agenda
     ) {
-        guard let settings, let books = memory.compressor else { return nil }
+        guard let settings, let pages = memory.compressor else { return nil }
         self.settings = settings
-        sampled = books
+        self.pages = pages
+        sampled = pages.figures
         ceiling = memory.books.ceiling
         batch = max(ByteCount.mebibytes(4) * memory.scale, .kibibytes(4))
         least = (ByteCount.kibibytes(64) * memory.scale).roundedUp(toMultipleOf: 4_096)
@@ -100,8 +102,7 @@ final class PageCompressor {
 
     /// How it fares, as policies see it.
     var state: CompressorState {
-        guard let books = memory.compressor else { return .none }
-        return books.use >= SystemMeasures.compressorIsFull ? .full : isThrashing ? .thrashing : .working
+        pages.figures.use >= SystemMeasures.compressorIsFull ? .full : isThrashing ? .thrashing : .working
     }
 
     // MARK: The start
@@ -113,9 +114,8 @@ final class PageCompressor {
     func endStart() {
         isBeforeRun = false
         isFull = false
-        guard let books = memory.compressor else { return }
-        sampled = books
-        counted = PagesBack(all: books.broughtBack, repeated: books.repeatedBroughtBack)
+        sampled = pages.figures
+        counted = PagesBack(all: sampled.broughtBack, repeated: sampled.repeatedBroughtBack)
     }
 
     // MARK: Compressing
@@ -175,11 +175,11 @@ final class PageCompressor {
         if let process = first(by: { $0.lastForeground ?? $0.launch.at }, where: \.phase.restsInMemory) {
             return Choice(process: process, wanted: wanted, usedBefore: .max)
         }
-        guard let process = first(by: { memory.oldestUse(by: $0.slot) ?? .max }, where: \.phase.runsCode) else {
+        guard let process = first(by: { pages.oldestUse(by: $0.slot) ?? .max }, where: \.phase.runsCode) else {
             return nil
         }
         let cold = ages.cold(at: agenda.now)
-        if let oldest = memory.oldestUse(by: process.slot), oldest < cold {
+        if let oldest = pages.oldestUse(by: process.slot), oldest < cold {
             return Choice(process: process, wanted: wanted, usedBefore: cold)
         }
         guard let needed = self.wanted(below: PageCompressor.keepFreeInUse) else { return nil }
@@ -207,8 +207,8 @@ final class PageCompressor {
         guard let place = underWay.firstIndex(where: { $0.serial == serial }) else { return false }
         let batch = underWay.remove(at: place)
         if let process = processes.process(batch.process), !process.isEnding {
-            let done = memory.compress(process.slot, atMost: batch.bytes, usedBefore: batch.usedBefore)
-            isFull = memory.compressor?.isFull == true
+            let done = pages.compress(process.slot, atMost: batch.bytes, usedBefore: batch.usedBefore)
+            isFull = pages.figures.isFull
             if done > .zero { waiters.serve() }
             if process.phase.runsCode { takenInUse[process.slot.index] += done }
         }
@@ -218,9 +218,9 @@ final class PageCompressor {
 
     /// Compresses all pages of a process at once, as a policy asks for it. Returns the time that this takes.
     func compress(all process: LiveProcess) -> TimeSpan {
-        let before = memory.compressor?.repeated ?? .zero
-        let done = memory.compress(process.slot, atMost: giveable(process))
-        let repeated = (memory.compressor?.repeated ?? .zero) - before
+        let before = pages.figures.repeated
+        let done = pages.compress(process.slot, atMost: giveable(process))
+        let repeated = pages.figures.repeated - before
         let time = settings.compressTime(done, repeated: repeated)
         recent.compressing += time
         return time
@@ -230,7 +230,7 @@ final class PageCompressor {
 
     /// A process gets this slot.
     func begin(_ process: LiveProcess) {
-        memory.declare(process.profile.memory.compressibility, of: process.slot)
+        pages.declare(process.profile.memory.compressibility, of: process.slot)
         memory.declare(hot: process.profile.memory.hot, of: process.slot)
         while unpaid.count <= process.slot.index {
             unpaid.append(PagesBack())
@@ -244,7 +244,8 @@ final class PageCompressor {
 
     /// The process's memory has been used: pages may have come back.
     func noteUse(by process: LiveProcess) {
-        guard !isBeforeRun, memory.broughtBack != counted.all, let books = memory.compressor else { return }
+        guard !isBeforeRun, pages.broughtBack != counted.all else { return }
+        let books = pages.figures
         let back = books.broughtBack - counted.all
         unpaid[process.slot.index].all += back
         unpaid[process.slot.index].repeated += books.repeatedBroughtBack - counted.repeated
@@ -266,7 +267,7 @@ final class PageCompressor {
         guard resumes[process.slot.index] else { return }
         resumes[process.slot.index] = false
         let wanted = memory.books(of: process.slot).compressed * settings.resumeShare
-        recent.atResumes += memory.bringBack(process.slot, atMost: wanted)
+        recent.atResumes += pages.bringBack(process.slot, atMost: wanted)
         noteUse(by: process)
     }
 
@@ -289,10 +290,10 @@ final class PageCompressor {
     // MARK: Samples
 
     /// Looks whether too much comes back. Returns what happened since the last sample.
-    func sample() -> CompressorActivity? {
-        guard let books = memory.compressor else { return nil }
+    func sample() -> CompressorActivity {
+        let books = pages.figures
         soon.sample(at: agenda.now)
-        ages.note(memory.lastUse, at: agenda.now)
+        ages.note(pages.lastUse, at: agenda.now)
         isFull = false
         defer { (sampled, recent) = (books, CompressorActivity()) }
         (recent.books, recent.before, recent.isThrashing) = (books, sampled, isThrashing)

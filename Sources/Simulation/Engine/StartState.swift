@@ -152,7 +152,7 @@ struct StartState {
 
     private func compress(_ process: LiveProcess, to compressed: ByteCount) {
         let missing = compressed - memory.books(of: process.slot).compressed
-        if missing > .zero { _ = memory.compress(process.slot, atMost: missing) }
+        if missing > .zero { _ = memory.compressor?.compress(process.slot, atMost: missing) }
     }
 
     /// Allocations may have brought pages back that share a slab with new objects.
@@ -160,7 +160,7 @@ struct StartState {
         guard memory.compressor != nil, processes.isAlive(process) else { return }
         compress(process, to: compressed)
         let excess = memory.books(of: process.slot).compressed - compressed
-        if excess > .zero { _ = memory.bringBack(process.slot, atMost: excess) }
+        if excess > .zero { _ = memory.compressor?.bringBack(process.slot, atMost: excess) }
     }
 
     // MARK: Its state

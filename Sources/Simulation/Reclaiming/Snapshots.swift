@@ -63,7 +63,7 @@ final class Snapshots {
             resident: books.resident, available: books.available, threshold: question.threshold,
             processes: processSnapshots(), monitor: monitor)
         snapshot.reading = question.reading
-        snapshot.measures = SystemMeasures(worker, memory.compressor)
+        snapshot.measures = SystemMeasures(worker, memory.compressor?.figures)
         snapshot.history = history
         snapshot.device = device
         snapshot.seed = SystemSnapshot.seed(ofRun: seed, at: agenda.now)
