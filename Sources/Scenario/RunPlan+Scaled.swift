@@ -1,8 +1,6 @@
 import Plan
-import Pressure
 import Quantities
 import Reclaim
-import Workload
 
 extension RunPlan {
     /// The smallest scale that a ratio can express.
@@ -19,71 +17,19 @@ extension RunPlan {
     /// the allocator's own metadata do not shrink, either, so very small scales distort the results. The scaled values
     /// stay within the ranges of a scenario, and parameters within the range in their policy's table.
     public func scaled(by ratio: Ratio) -> RunPlan {
-        var plan = self
-        plan.device = device.scaled(by: ratio)
-        plan.monitor.warningMinimumFootprint = monitor.warningMinimumFootprint.scaled(by: ratio)
-        plan.monitor.debounce = monitor.debounce.scaled(by: ratio)
-        plan.monitor.warning = monitor.warning.scaled(by: ratio)
-        plan.monitor.critical = monitor.critical.scaled(by: ratio)
-        plan.limits.backgroundMemory = limits.backgroundMemory?.scaled(by: ratio)
-        plan.policy = policy.scaled(by: ratio)
-        plan.apps = apps.map { $0.scaled(by: ratio) }
-        for index in start.indices {
-            plan.start[index].footprint = start[index].footprint?.scaled(by: ratio)
-            plan.start[index].compressed = start[index].compressed.scaled(by: ratio)
-        }
-        return plan
-    }
-}
-
-extension Threshold {
-    fileprivate func scaled(by ratio: Ratio) -> Threshold {
-        switch self {
-        case .share: self
-        case .bytes(let bytes): .bytes(bytes.scaled(by: ratio))
-        }
-    }
-}
-
-extension LevelThresholds {
-    fileprivate func scaled(by ratio: Ratio) -> LevelThresholds {
-        LevelThresholds(enter: enter.scaled(by: ratio), leave: leave.scaled(by: ratio))
-    }
-}
-
-extension JetsamMarks {
-    fileprivate func scaled(by ratio: Ratio) -> JetsamMarks {
-        JetsamMarks(
-            critical: critical?.scaled(by: ratio), idle: idle?.scaled(by: ratio), soft: soft?.scaled(by: ratio),
-            reaper: reaper?.scaled(by: ratio))
-    }
-}
-
-extension Device {
-    fileprivate func scaled(by ratio: Ratio) -> Device {
-        var device = self
-        device.ceiling = max(ceiling.scaled(by: ratio), .mebibytes(1))
-        device.reserved = reserved.scaled(by: ratio)
-        let whole = Quantities.scaled(scale.partsPerMillion, by: ratio.partsPerMillion, over: 1_000_000)
+        var plan = RunPlan.definition.scaled(self, by: ratio)
+        let whole = Quantities.scaled(device.scale.partsPerMillion, by: ratio.partsPerMillion, over: 1_000_000)
         precondition(
-            whole > 0 && whole <= RunPlan.largestScale.partsPerMillion, "a device of scale \(scale) times \(ratio)")
-        device.scale = Ratio(partsPerMillion: whole)
-        device.appLimit = appLimit?.scaled(by: ratio)
-        device.marks = marks.scaled(by: ratio)
-        device.reclaimRate = max(reclaimRate.scaled(by: ratio), .slowest)
-        if let compressor {
-            device.compressor?.compressRate = max(compressor.compressRate.scaled(by: ratio), .slowest)
-            device.compressor?.decompressRate = max(compressor.decompressRate.scaled(by: ratio), .slowest)
-            device.compressor?.pageOutRate = compressor.pageOutRate.map { max($0.scaled(by: ratio), .slowest) }
-            device.compressor?.pageInRate = compressor.pageInRate.map { max($0.scaled(by: ratio), .slowest) }
-        }
-        return device
+            whole > 0 && whole <= RunPlan.largestScale.partsPerMillion,
+            "a device of scale \(device.scale) times \(ratio)")
+        plan.device.scale = Ratio(partsPerMillion: whole)
+        return plan
     }
 }
 
 extension PolicySettings {
     /// Defaults are scaled, too: on a quarter of a phone, the size at which a purge is worthwhile is smaller.
-    fileprivate func scaled(by ratio: Ratio) -> PolicySettings {
+    func scaled(by ratio: Ratio) -> PolicySettings {
         var settings = self
         settings.rules = rules.map { $0.scaled(by: ratio) }
         settings.parameters.removeAll()
@@ -131,25 +77,5 @@ extension PolicyParameter {
             case .bytes(let highest) = highest
         else { return nil }
         return .bytes(min(max(size.scaled(by: ratio), lowest), highest))
-    }
-}
-
-extension AppProfile {
-    fileprivate func scaled(by ratio: Ratio) -> AppProfile {
-        var app = self
-        app.limits.active = limits.active?.scaled(by: ratio)
-        app.limits.inactive = limits.inactive?.scaled(by: ratio)
-        return app
-    }
-}
-
-extension ByteCount {
-    fileprivate func scaled(by ratio: Ratio) -> ByteCount { min(self * ratio, ByteCount.ordinary.upperBound) }
-}
-
-extension ByteRate {
-    fileprivate func scaled(by ratio: Ratio) -> ByteRate {
-        let scaled = ByteRate(bytesPerSecond: (ByteCount(bytesPerSecond) * ratio).bytes)
-        return min(scaled, ByteRate.ordinary.upperBound)
     }
 }

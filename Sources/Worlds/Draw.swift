@@ -88,6 +88,21 @@ extension Draw {
     }
 
     mutating func flag(_ percent: Int64 = 50) -> Tree { .plain(chance(percent) ? "true" : "false") }
+
+    /// A value as the key's field says; one in five is the word for no value, if there is one.
+    mutating func value(of key: FormatKey) -> Tree {
+        guard let drawn = key.drawn else { preconditionFailure("no range for \(key.name) of \(key.record)") }
+        if let none = key.none, chance(20) { return .plain(none) }
+        return switch drawn {
+        case .sizes(let lowest, let highest): size(lowest, highest)
+        case .rates(let lowest, let highest): rate(lowest, highest)
+        case .times(let lowest, let highest): time(lowest, highest)
+        case .shares(let lowest, let highest): share(lowest, highest)
+        case .numbers(let lowest, let highest): .plain("\(number(lowest, highest))")
+        case .flag(let percent): flag(percent)
+        case .names(let names): .plain(pick(names))
+        }
+    }
 }
 
 extension Int {
@@ -98,14 +113,52 @@ extension Int {
 /// A mapping under construction. Its keys keep the order in which they are added.
 struct Record {
     private(set) var entries: [(String, Tree)] = []
+    /// Its path in the format, for keys whose fields say what is drawn.
+    var path = ""
 
     var isEmpty: Bool { entries.isEmpty }
     var tree: Tree { .record(entries) }
 
     mutating func put(_ key: String, _ value: Tree) { entries.append((key, value)) }
 
+    /// Adds those of the keys that chance selects, each with its percentage, with values as their fields say.
+    mutating func put(_ chances: KeyValuePairs<String, Int64>, _ draw: inout Draw) {
+        for (key, percent) in chances where draw.chance(percent) {
+            guard let field = FormatKey.byPath["\(path).\(key)"] else { preconditionFailure("\(path) has no \(key)") }
+            put(key, draw.value(of: field))
+        }
+    }
+
+    /// The same from a stream of its own.
+    mutating func put(_ chances: KeyValuePairs<String, Int64>, from draw: Draw) {
+        var draw = draw
+        put(chances, &draw)
+    }
+
     /// Adds the record under the key unless it is empty.
     mutating func put(_ key: String, _ record: Record) {
         if !record.isEmpty { put(key, record.tree) }
+    }
+}
+
+extension Tree {
+    /// The document with some of the keys whose fields say how often they are drawn. Each draws from a stream of its
+    /// own, so a new key leaves the rest of the world as it is.
+    func extended(by keys: [FormatKey], _ seed: UInt64, at path: String = "", _ place: String = "world") -> Tree {
+        if let elements {
+            return .list(
+                elements.enumerated().map { $1.extended(by: keys, seed, at: path + "[]", "\(place)[\($0)]") })
+        }
+        guard let entries else { return self }
+        var record = Record()
+        for entry in entries {
+            let inner = FormatKey.path(entry.key, in: path)
+            record.put(entry.key, entry.value.extended(by: keys, seed, at: inner, "\(place).\(entry.key)"))
+        }
+        for key in keys where key.record == path {
+            var draw = Draw(seed, "\(place).\(key.name)")
+            if let percent = key.chance, draw.chance(percent) { record.put(key.name, draw.value(of: key)) }
+        }
+        return record.tree
     }
 }

@@ -28,7 +28,7 @@ struct DrawnApp {
         var draw = Draw(frame.seed, "app \(index)")
         let name = "app\(index)"
         let archetype = draw.pick(Archetype.all)
-        var app = Record()
+        var app = Record(path: "apps[]")
         app.put("name", .plain(name))
         let isNamed = draw.chance(75)
         if isNamed { app.put("like", .plain(archetype.name)) }
@@ -50,8 +50,8 @@ struct DrawnApp {
         app.put("memory", memory.record)
         app.put("costs", DrawnApp.costs(&draw))
         app.put("background", DrawnApp.background(&draw, isTiny: memory.isTiny))
-        app.put("warnings", DrawnApp.discipline(&draw, mostDelay: .seconds(8), isCareless: false))
-        app.put("disconnect", DrawnApp.discipline(&draw, mostDelay: .seconds(2), isCareless: frame.isSluggish))
+        app.put("warnings", DrawnApp.discipline(&draw, of: "apps[].warnings", isCareless: false))
+        app.put("disconnect", DrawnApp.discipline(&draw, of: "apps[].disconnect", isCareless: frame.isSluggish))
         app.put("limits", DrawnApp.limits(&draw, profile, base: memory.base * frame.scale))
         if draw.chance(45) {
             features = draw.some(of: AppFeature.allCases, 65)
@@ -64,7 +64,7 @@ struct DrawnApp {
                     ("work", draw.time(.zero, .seconds(10))), ("memory", draw.size(.zero, memory.most)),
                 ]))
         }
-        if draw.chance(10) { app.put("cpu", draw.share(1, 160)) }
+        app.put(["cpu": 10], &draw)
         if draw.chance(frame.isSluggish ? 80 : 25) {
             let observed = draw.some(of: AppNotification.allCases, frame.isSluggish ? 40 : 12)
             app.put("observers", .list(observed.map { observer(of: $0, &draw) }))
@@ -91,10 +91,7 @@ struct DrawnApp {
 
     /// Costs are mostly short, but in a few apps one of them is so long that the watchdog reacts.
     static func costs(_ draw: inout Draw) -> Record {
-        let keys = [
-            "process", "launch", "first_launch", "connect", "enter_foreground", "activate", "resign_active",
-            "enter_background", "disconnect", "terminate", "event",
-        ]
+        let keys = CostName.allCases.filter { $0 != .deferredWork }.map(\.rawValue)
         var costs = Record()
         guard draw.chance(50) else { return costs }
         let slow = draw.chance(15) ? draw.pick(keys) : nil
@@ -116,22 +113,16 @@ struct DrawnApp {
     }
 
     static func background(_ draw: inout Draw, isTiny: Bool) -> Record {
-        var background = Record()
+        var background = Record(path: "apps[].background")
         guard isTiny || draw.chance(70) else { return background }
-        for key in ["frees", "reloads", "ignores"] where draw.chance(25) { background.put(key, draw.share()) }
-        if draw.chance(40) { background.put("work", draw.time(.zero, .seconds(40))) }
-        if draw.chance(15) { background.put("delay", draw.time(.zero, .seconds(8))) }
+        background.put(["frees": 25, "reloads": 25, "ignores": 25, "work": 40, "delay": 15], &draw)
         if isTiny || draw.chance(30) {
             background.put("snapshot", draw.size(.zero, isTiny ? .kibibytes(256) : .mebibytes(12)))
         }
         if draw.chance(35) {
             background.put("task", draw.chance(15) ? .plain("none") : draw.time(.zero, .minutes(1)))
         }
-        if draw.chance(20) { background.put("leaks_task", draw.flag(70)) }
-        if draw.chance(25) { background.put("event_work", draw.time(.zero, .seconds(60))) }
-        if draw.chance(25) {
-            background.put("modes_last", draw.chance(20) ? .plain("none") : draw.time(.zero, .minutes(2)))
-        }
+        background.put(["leaks_task": 20, "event_work": 25, "modes_last": 25], &draw)
         // The system ends an app that uses more than four fifths of a core for a minute.
         if draw.chance(25) { background.put("cpu", draw.chance(60) ? draw.share(82, 100) : draw.share()) }
         if draw.chance(15) {
@@ -140,16 +131,15 @@ struct DrawnApp {
         return background
     }
 
-    static func discipline(_ draw: inout Draw, mostDelay: TimeSpan, isCareless: Bool) -> Record {
-        var discipline = Record()
+    static func discipline(_ draw: inout Draw, of path: String, isCareless: Bool) -> Record {
+        var discipline = Record(path: path)
         guard isCareless || draw.chance(50) else { return discipline }
         if isCareless && draw.chance(70) {
             discipline.put("frees", .plain("0%"))
-        } else if draw.chance(70) {
-            discipline.put("frees", draw.share())
+        } else {
+            discipline.put(["frees": 70], &draw)
         }
-        if draw.chance(50) { discipline.put("delay", draw.time(.zero, mostDelay)) }
-        if draw.chance(40) { discipline.put("ignores", draw.share()) }
+        discipline.put(["delay": 50, "ignores": 40], &draw)
         return discipline
     }
 

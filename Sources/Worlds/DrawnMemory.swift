@@ -14,7 +14,7 @@ struct DrawnMemory {
     let isTiny: Bool
 
     init(_ draw: inout Draw, _ profile: AppProfile, of name: String, _ frame: WorldFrame) {
-        var memory = Record()
+        var memory = Record(path: "apps[].memory")
         isTiny = draw.chance(4)
         most = isTiny ? .mebibytes(2) : ByteCount(min(frame.room.bytes / 4, 512 << 20))
         // The archetype's base may be too large for the device, or for the app's own limit.
@@ -30,7 +30,7 @@ struct DrawnMemory {
         }
         let parts = Parts(
             base: base, most: most, isTiny: isTiny, isReal: frame.options.backend == .jemalloc,
-            purgeable: DrawnMemory.purgeable(frame.seed, of: name))
+            purgeable: Draw(frame.seed, "purgeable/\(name)"))
         parts.putUsual(&draw, &memory)
         if draw.chance(15) { memory.put("bursts", DrawnMemory.bursts(&draw, most: most, until: frame.duration)) }
         if isTiny || draw.chance(45) { memory.put("objects", DrawnMemory.objects(&draw, isTiny: isTiny)) }
@@ -38,7 +38,7 @@ struct DrawnMemory {
         if let contents = DrawnMemory.compressibility(frame.seed, of: name) {
             memory.put("compressibility", contents)
         }
-        if let hot = DrawnMemory.hot(frame.seed, of: name) { memory.put("hot", hot) }
+        memory.put(["hot": 30], from: Draw(frame.seed, "hot/\(name)"))
         if let files = DrawnMemory.files(frame.seed, of: name, most: most) { memory.put("files", files) }
         playsTrace = draw.chance(3)
         if playsTrace {
@@ -53,9 +53,10 @@ struct DrawnMemory {
     private struct Parts {
         let base, most, small, fast: ByteCount
         let isTiny: Bool
-        let purgeable: Tree?
+        /// The stream of the cache's purgeable share.
+        let purgeable: Draw
 
-        init(base: ByteCount, most: ByteCount, isTiny: Bool, isReal: Bool, purgeable: Tree?) {
+        init(base: ByteCount, most: ByteCount, isTiny: Bool, isReal: Bool, purgeable: Draw) {
             self.purgeable = purgeable
             (self.base, self.most, self.isTiny) = (base, most, isTiny)
             small = ByteCount(most.bytes / 3)
@@ -70,7 +71,10 @@ struct DrawnMemory {
             if isTiny || draw.chance(45) {
                 let (size, rate) = (draw.size(.zero, most), draw.rate(.zero, fast))
                 let facts = [("size", size), ("rate", rate), ("turnover", draw.rate(.zero, fast))]
-                memory.put("cache", some(&draw, facts, and: purgeable.map { [("purgeable", $0)] } ?? []))
+                var cache = some(&draw, facts)
+                cache.path = "apps[].memory.cache"
+                cache.put(["purgeable": 25], from: purgeable)
+                memory.put("cache", cache)
             }
             if isTiny || draw.chance(30) {
                 let rate = draw.rate(.zero, fast)
@@ -96,25 +100,10 @@ struct DrawnMemory {
             if isTiny || draw.chance(20) { memory.put("read", draw.rate(.zero, fast)) }
         }
 
-        /// - Parameter further: Entries that are kept in any case.
-        private func some(
-            _ draw: inout Draw, _ entries: [(String, Tree)], and further: [(String, Tree)] = []
-        ) -> Tree {
+        private func some(_ draw: inout Draw, _ entries: [(String, Tree)]) -> Record {
             let kept = draw.some(of: entries, 75)
-            return .record((isTiny || kept.isEmpty ? entries : kept) + further)
+            return Record(entries: isTiny || kept.isEmpty ? entries : kept)
         }
-    }
-
-    /// Draws from a stream of its own.
-    private static func hot(_ seed: UInt64, of name: String) -> Tree? {
-        var draw = Draw(seed, "hot/\(name)")
-        return draw.chance(30) ? draw.share(1, 100) : nil
-    }
-
-    /// Draws from a stream of its own.
-    private static func purgeable(_ seed: UInt64, of name: String) -> Tree? {
-        var draw = Draw(seed, "purgeable/\(name)")
-        return draw.chance(25) ? draw.share(0, 100) : nil
     }
 
     /// Draws from a stream of its own. Without a file cache they do not matter.
@@ -124,10 +113,9 @@ struct DrawnMemory {
         guard draw.chance(60) else { return nil }
         let size = draw.size(.zero, most)
         guard draw.chance(80) else { return size }
-        var files = Record()
+        var files = Record(path: "apps[].memory.files")
         files.put("size", size)
-        if draw.chance(50) { files.put("launch", draw.share(0, 100)) }
-        if draw.chance(50) { files.put("resume", draw.share(0, 100)) }
+        files.put(["launch": 50, "resume": 50], &draw)
         if draw.chance(60) { files.put("rate", draw.rate(.zero, ByteCount(most.bytes / 8))) }
         return files.tree
     }

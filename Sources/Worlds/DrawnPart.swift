@@ -17,7 +17,7 @@ struct DrawnPart {
         var draw = Draw(frame.seed, "process \(index)")
         name = "process\(index)"
         kind = draw.pick(ProcessKind.allCases.map { ($0 == .daemon ? 6 : 1, $0) })
-        var part = Record()
+        var part = Record(path: "processes[]")
         part.put("name", .plain(name))
         part.put("kind", .plain(kind.rawValue))
         let host = apps[min(draw.number(0, apps.count - 1), draw.number(0, apps.count - 1))].name
@@ -26,23 +26,17 @@ struct DrawnPart {
         case .extension: part.put("of", .plain(draw.chance(70) ? host : "none"))
         case .daemon:
             if draw.chance(70) { part.put("band", .plain("\(draw.pick([0, 5, 20, 40, 80, 100, 180]))")) }
-            if draw.chance(20) { part.put("entitled", draw.flag()) }
-            if draw.chance(30) {
-                part.put("assertion_time", draw.chance(20) ? .plain("none") : draw.time(.seconds(1), .minutes(1)))
-            }
+            part.put(["entitled": 20, "assertion_time": 30], &draw)
         }
         if kind.family != .helper {
-            if draw.chance(30) { part.put("keeps_alive", draw.flag(70)) }
-            if draw.chance(40) {
-                part.put("idle_exit", draw.chance(20) ? .plain("none") : draw.time(.zero, .minutes(1)))
-            }
+            part.put(["keeps_alive": 30, "idle_exit": 40], &draw)
         }
         let profile = AppProfile.part(kind)
         let memory = DrawnMemory(&draw, profile, of: name, frame)
         part.put("memory", memory.record)
         part.put("costs", DrawnApp.costs(&draw))
         part.put("background", DrawnApp.background(&draw, isTiny: memory.isTiny))
-        part.put("warnings", DrawnApp.discipline(&draw, mostDelay: .seconds(8), isCareless: false))
+        part.put("warnings", DrawnApp.discipline(&draw, of: "processes[].warnings", isCareless: false))
         let held = memory.base * frame.scale
         var limits = DrawnApp.limits(&draw, profile, base: held)
         if limits.isEmpty, let limit = kind.limit, limit <= held {
@@ -51,7 +45,7 @@ struct DrawnPart {
         }
         part.put("limits", limits)
         playsTrace = memory.playsTrace
-        if draw.chance(20) { part.put("cpu", draw.share(0, 60)) }
+        part.put(["cpu": 20], &draw)
         if draw.chance(15) { part.put("oom_score_adj", DrawnApp.adjustment(&draw)) }
         tree = part.tree
     }

@@ -181,16 +181,16 @@ struct WorldFrame {
         if !start.isEmpty { root.put("start", .list(start)) }
         root.put("user", .list(user(apps, parts)))
         if draw.chance(70) { root.put("expect", .list(expectations(apps))) }
-        var metrics = Record()
-        if draw.chance(30) { metrics.put("perceived_within", draw.time(.seconds(1), .hours(1))) }
+        var metrics = Record(path: "metrics")
+        metrics.put(["perceived_within": 30], &draw)
         // A row for every process at every sample is expensive with many processes.
         let rows = Int(duration.microseconds / 1_000_000) * appCount
         if draw.chance(rows > 2_000 ? 90 : 40) {
             metrics.put("apps", .plain(draw.pick([(rows > 2_000 ? 20 : 1, "changed"), (1, "all")])))
         }
-        if draw.chance(20) { metrics.put("duties", draw.flag(70)) }
+        metrics.put(["duties": 20], &draw)
         root.put("metrics", metrics)
-        return root.tree
+        return root.tree.extended(by: FormatKey.drawnAlone, seed)
     }
 
     /// The policy file of `--policy`, if any. Its policy differs from the document's.

@@ -1,5 +1,3 @@
-import Lifecycle
-import Memory
 import Metrics
 import Plan
 import Pressure
@@ -10,17 +8,14 @@ import Scenario
 extension WorldFrame {
     func device() -> Tree {
         var draw = Draw(seed, "device")
-        var device = Record()
+        var device = Record(path: "device")
         device.put("ceiling", .plain("\(ceiling)"))
         // A preset has a reserve of its own.
         if reserved > .zero || preset != nil { device.put("reserved", .plain("\(reserved)")) }
         if scale != .one { device.put("scale", .plain("\(scale)")) }
         let cores = draw.pick([(4, 1), (3, 2), (2, 3), (2, 6), (1, 16)])
         if draw.chance(60) { device.put("cores", draw.chance(50) ? .plain("\(cores)") : clusters(cores, &draw).tree) }
-        if draw.chance(30) { device.put("fill_rate", draw.rate(.mebibytes(16), .gibibytes(4))) }
-        if draw.chance(30) { device.put("reclaim_rate", draw.rate(.mebibytes(16), .gibibytes(16))) }
-        if draw.chance(30) { device.put("termination_time", draw.time(.zero, .seconds(2))) }
-        if draw.chance(30) { device.put("dirty_decay", draw.time(.zero, .minutes(2))) }
+        device.put(["fill_rate": 30, "reclaim_rate": 30, "termination_time": 30, "dirty_decay": 30], &draw)
         putIdentity(in: &device)
         if let compressor = compressor() { device.put("compressor", compressor) }
         if let files = fileCache() { device.put("file_cache", files) }
@@ -34,7 +29,7 @@ extension WorldFrame {
         if preset != nil || likesNone { device.put("like", .plain(preset?.name ?? "none")) }
         if draw.chance(6) { device.put("name", draw.chance(20) ? .plain("none") : .string("Phone \(seed % 9)")) }
         if draw.chance(6) { device.put("os", draw.chance(20) ? .plain("none") : .string("System \(seed % 20).4")) }
-        if draw.chance(12) { device.put("page", .plain(draw.pick(DevicePage.allCases).rawValue)) }
+        device.put(["page": 12], &draw)
         // No app's base is larger than a quarter of the device.
         if preset != nil || draw.chance(15) {
             let lowest = ByteCount(ceiling.bytes / 3)
@@ -61,15 +56,10 @@ extension WorldFrame {
         var draw = Draw(seed, "compressor")
         guard draw.chance(40) else { return nil }
         guard draw.chance(90) else { return .plain("off") }
-        var compressor = Record()
+        var compressor = Record(path: "device.compressor")
         putCodec(in: &compressor)
-        if draw.chance(40) { compressor.put("compress_rate", draw.rate(.mebibytes(8), .gibibytes(8))) }
-        if draw.chance(40) { compressor.put("decompress_rate", draw.rate(.mebibytes(8), .gibibytes(8))) }
-        if draw.chance(60) { compressor.put("keep_free", draw.share(0, 60)) }
-        if draw.chance(40) { compressor.put("resume_share", draw.share(0, 100)) }
-        if draw.chance(25) { compressor.put("pool", draw.share(0, 100)) }
-        if draw.chance(25) { compressor.put("input", draw.share(0, 400)) }
-        if draw.chance(30) { compressor.put("threads", .plain("\(draw.number(1, 8))")) }
+        compressor.put(["compress_rate": 40, "decompress_rate": 40, "keep_free": 60], &draw)
+        compressor.put(["resume_share": 40, "pool": 25, "input": 25, "threads": 30], &draw)
         return compressor.tree
     }
 
@@ -77,9 +67,8 @@ extension WorldFrame {
         var draw = Draw(seed, "file cache")
         guard draw.chance(55) else { return nil }
         guard draw.chance(92) else { return .plain("off") }
-        var cache = Record()
-        if draw.chance(60) { cache.put("read_rate", draw.rate(.mebibytes(8), .gibibytes(4))) }
-        if draw.chance(60) { cache.put("keep_free", draw.share(0, 60)) }
+        var cache = Record(path: "device.file_cache")
+        cache.put(["read_rate": 60, "keep_free": 60], &draw)
         return cache.tree
     }
 
@@ -89,19 +78,13 @@ extension WorldFrame {
         let isWhole = scale == .one && topScale == nil && options.scale == nil
         let isReal = draw.chance(60) && isWhole && options.backend == .jemalloc
         if isReal || draw.chance(10) { compressor.put("codec", .plain(isReal ? "lz4" : "model")) }
-        if draw.chance(isReal ? 70 : 10) {
-            compressor.put("contents", .plain(draw.pick(PageRecipe.allCases).rawValue))
-        }
-        for key in ["page_out_rate", "page_in_rate"] where draw.chance(25) {
-            compressor.put(key, draw.chance(20) ? .plain("none") : draw.rate(.mebibytes(8), .gibibytes(8)))
-        }
+        compressor.put(["contents": isReal ? 70 : 10, "page_out_rate": 25, "page_in_rate": 25], &draw)
     }
 
     private func clusters(_ performance: Int, _ draw: inout Draw) -> Record {
-        var cores = Record()
+        var cores = Record(path: "device.cores")
         cores.put("performance", .plain("\(performance)"))
-        if draw.chance(70) { cores.put("efficiency", .plain("\(draw.number(0, 6))")) }
-        if draw.chance(40) { cores.put("efficiency_speed", draw.share(10, 100)) }
+        cores.put(["efficiency": 70, "efficiency_speed": 40], &draw)
         if draw.chance(30) {
             let further = (0..<draw.number(1, 2)).map { _ in
                 var cluster = Record()
@@ -117,7 +100,7 @@ extension WorldFrame {
 
     func monitor() -> Tree {
         var draw = Draw(seed, "monitor")
-        var monitor = Record()
+        var monitor = Record(path: "monitor")
         let named = draw.pick(MonitorSettings.presets)
         if draw.chance(80) { monitor.put("preset", .plain(named.preset)) }
         let base = monitor.isEmpty ? preset?.monitor.value ?? .ios : named
@@ -126,23 +109,18 @@ extension WorldFrame {
         if base.interval < shortest || draw.chance(40) {
             monitor.put("interval", draw.time(shortest, max(shortest, .seconds(2))))
         }
-        for key in ["hold", "warning_spacing", "warning_rest", "warning_repeat", "cool_down"] where draw.chance(25) {
-            monitor.put(key, draw.time(.zero, .seconds(40)))
-        }
-        if draw.chance(25) { monitor.put("warning_minimum_footprint", draw.size(.zero, .mebibytes(40))) }
-        let debounce = draw.chance(20) ? draw.bytes(.kibibytes(4), .mebibytes(16)) : nil
-        if let debounce { monitor.put("debounce", .plain("\(debounce)")) }
+        monitor.put(["hold": 25, "warning_spacing": 25, "warning_rest": 25, "warning_repeat": 25], &draw)
+        monitor.put(["cool_down": 25, "warning_minimum_footprint": 25, "debounce": 20], &draw)
+        let isDebounced = monitor.entries.last?.0 == "debounce" || base.debounce > .zero
         let measure = draw.pick(PressureMeasure.allCases)
         let changesMeasure = draw.chance(20)
         if changesMeasure { monitor.put("measure", .plain(measure.rawValue)) }
         // Thresholds for one measure do not suit another.
         if changesMeasure || draw.chance(40) {
             thresholds(
-                of: changesMeasure ? measure : base.measure, mayCoincide: debounce != nil || base.debounce > .zero,
-                &draw, &monitor)
+                of: changesMeasure ? measure : base.measure, mayCoincide: isDebounced, &draw, &monitor)
         }
-        if draw.chance(25) { monitor.put("end_suspended_first", draw.flag(80)) }
-        if draw.chance(25) { monitor.put("rise_needs_fewer_processes", draw.flag()) }
+        monitor.put(["end_suspended_first": 25, "rise_needs_fewer_processes": 25], &draw)
         return monitor.tree
     }
 
@@ -174,53 +152,33 @@ extension WorldFrame {
 
     /// The rules of the life cycle; most worlds keep the defaults.
     func lifecycle() -> Record {
-        var rules = olderRules()
-        if let lastWindow { rules.put("last_window", lastWindow) }
-        if let prewarmedBase { rules.put("prewarmed_base", prewarmedBase) }
-        for (key, value) in requestRules() { rules.put(key, value) }
-        return rules
-    }
-
-    private func olderRules() -> Record {
         var draw = Draw(seed, "lifecycle")
-        var rules = Record()
-        guard draw.chance(40) else { return rules }
-        if draw.chance(20) { rules.put("scenes", draw.flag(30)) }
-        for key in [
-            "foreground_notification_at_launch", "scene_before_application", "swipe_enters_background",
-            "snapshot_of_closed_scene", "processing_after_quit", "paused_audio_runs",
-        ] where draw.chance(35) {
-            rules.put(key, draw.flag())
-        }
-        func pick<Choice: CaseIterable & RawRepresentable<String>>(_ key: String, _ type: Choice.Type) {
-            if draw.chance(35) { rules.put(key, .plain(draw.pick(Array(type.allCases)).rawValue)) }
-        }
-        pick("restoration_saved", RestorationMoment.self)
-        pick("state_at_launch", StateAtLaunch.self)
-        pick("idle_scenes", IdleScenes.self)
-        if draw.chance(35) { rules.put("protected_data_delay", draw.time(.zero, .seconds(30))) }
+        var rules = Record(path: "lifecycle")
+        let (seldom, often): (Int64, Int64) = draw.chance(40) ? (20, 35) : (0, 0)
+        rules.put(["scenes": seldom, "foreground_notification_at_launch": often], &draw)
+        rules.put(["scene_before_application": often, "swipe_enters_background": often], &draw)
+        rules.put(["snapshot_of_closed_scene": often, "processing_after_quit": often], &draw)
+        rules.put(["paused_audio_runs": often, "restoration_saved": often, "state_at_launch": often], &draw)
+        rules.put(["idle_scenes": often, "protected_data_delay": often], &draw)
+        rules.put(["last_window": 25], from: Draw(seed, "last window"))
+        rules.put(["prewarmed_base": 25], from: Draw(seed, "prewarmed base"))
+        rules.put(
+            ["refresh_interval": 25, "transfer_delay": 25, "live_activity_band": 25], from: Draw(seed, "request rules"))
         return rules
     }
 
     func limits(_ apps: [DrawnApp]) -> Record {
         var draw = Draw(seed, "limits")
-        var limits = Record()
+        var limits = Record(path: "limits")
         guard draw.chance(75) else { return limits }
-        if draw.chance(30) {
-            limits.put("background_processes", .plain(draw.chance(20) ? "none" : "\(draw.number(0, 8))"))
-        }
+        limits.put(["background_processes": 30], &draw)
         if draw.chance(30) {
             limits.put("background_memory", draw.chance(20) ? .plain("none") : draw.size(.mebibytes(1), ceiling))
         }
-        if draw.chance(25) { limits.put("background_time", draw.time(.milliseconds(100), .minutes(2))) }
-        if draw.chance(30) {
-            limits.put("terminations_per_minute", .plain(draw.chance(20) ? "none" : "\(draw.number(0, 6))"))
-        }
-        if draw.chance(30) { limits.put("minimum_stay", draw.time(.zero, .minutes(1))) }
+        limits.put(["background_time": 25, "terminations_per_minute": 30, "minimum_stay": 30], &draw)
         if draw.chance(30) { limits.put("protected", .list(draw.some(of: apps, 25).map { .plain($0.name) })) }
-        if draw.chance(25) { limits.put("protect_audible", draw.flag()) }
-        var further = Draw(seed, "limits of the screen")
-        if further.chance(20) { limits.put("protect_foreground", further.flag(20)) }
+        limits.put(["protect_audible": 25], &draw)
+        limits.put(["protect_foreground": 20], from: Draw(seed, "limits of the screen"))
         return limits
     }
 

@@ -87,27 +87,5 @@ extension WorldFrame {
         return events
     }
 
-    /// What of the life cycle apps that ask the system for something follow; each key in one world of four.
-    func requestRules() -> [(String, Tree)] {
-        var draw = Draw(seed, "request rules")
-        var rules: [(String, Tree)] = []
-        if draw.chance(25) { rules.append(("refresh_interval", draw.time(.milliseconds(1), .seconds(40)))) }
-        if draw.chance(25) { rules.append(("transfer_delay", draw.time(.milliseconds(1), .seconds(20)))) }
-        if draw.chance(25) { rules.append(("live_activity_band", .plain("\(draw.number(10, 100))"))) }
-        return rules
-    }
-
-    /// The share of its base that a prewarmed process holds; nil: the default.
-    var prewarmedBase: Tree? {
-        var draw = Draw(seed, "prewarmed base")
-        return draw.chance(25) ? draw.share() : nil
-    }
-
-    /// What becomes of an app whose last window the user closes; nil: the default.
-    var lastWindow: Tree? {
-        var draw = Draw(seed, "last window")
-        return draw.chance(25) ? .plain(draw.pick(LastWindow.allCases).rawValue) : nil
-    }
-
     private func time(_ milliseconds: Int) -> Tree { .plain("\(TimeSpan.milliseconds(Int64(milliseconds)))") }
 }

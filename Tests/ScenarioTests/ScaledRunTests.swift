@@ -57,6 +57,22 @@ struct ScaledRunTests {
         #expect(try plan("", Ratio(partsPerMillion: 333_333)).device.meantCeiling == .gibibytes(4))
     }
 
+    @Test("a scaled value stays in the range of its key, so the scaled plan can be read again")
+    func ranges() throws {
+        let text = """
+            plimsoll: 1
+            name: small
+            duration: 10s
+            device: { ceiling: 4GiB, app_limit: 1GiB, reclaim_rate: 1GiB/s, compressor: { page_in_rate: 1GiB/s } }
+            apps: [{ name: a }]
+            """
+        let scale = Ratio(partsPerMillion: 300)
+        let plan = try ScenarioLoader.load(text: text, file: "t.yaml", overrides: Overrides(scale: scale)).get()
+        #expect(plan.device.appLimit == .mebibytes(1))
+        #expect(plan.device.reclaimRate == .slowest && plan.device.compressor?.pageInRate == .slowest)
+        #expect(try ScenarioLoader.load(text: EffectiveScenario.yaml(of: plan), file: "s.yaml").get() == plan)
+    }
+
     @Test("levels, warnings, actions and exits come in the order in which they come at scale 1")
     func order() throws {
         let whole = try Self.acts(scale: nil)

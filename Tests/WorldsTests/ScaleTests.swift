@@ -5,26 +5,15 @@ import Testing
 @testable import Scenario
 @testable import Worlds
 
-/// A size or a rate either shrinks with the device or stays for a reason that is given here. A new key that says
-/// neither fails.
+/// A size or a rate shrinks with the device or stays, as its codec says (`Codec.scaled`, `Codec.unscaled`). One that
+/// says neither does not compile.
 @Suite("what a scale model scales")
 struct ScaleTests {
-    /// Keys, or the records that hold them, whose sizes stay as they are.
-    private static let kept: [(key: String, why: String)] = [
-        ("apps[].memory", "apps ask for what they ask for; the device grants it at its scale"),
-        ("apps[].deferred.memory", "as for the memory of callbacks"),
-        ("apps[].background.snapshot", "an app lets go of what it asked for"),
-        ("processes[].memory", "as for apps"),
-        ("processes[].background.snapshot", "as for apps"),
-        ("device.page", "the kernel's pages do not shrink"),
-        ("device.fill_rate", "it counts what apps request"),
-        ("device.file_cache.read_rate", "pages of files are counted at full scale"),
-    ]
+    /// Parameters of policies say it in their own declarations (`PolicyParameter.isScaled`), and the sizes of the
+    /// kernel's pages are names.
+    private static let others = ["policy.parameters", "device.page"]
 
-    /// Parameters of policies say in their own declarations whether they scale (`PolicyParameter.isScaled`).
-    private static let parameters = "policy.parameters"
-
-    @Test("every size and rate of the format scales, or says why not")
+    @Test("every size and rate of the format scales, unless its field says that it stays")
     func everySize() throws {
         var (scaled, same) = (Set<String>(), Set<String>())
         for seed in 0..<150 as Range<UInt64> {
@@ -34,17 +23,13 @@ struct ScaleTests {
             for (path, values) in whole { if half[path] == values { same.insert(path) } else { scaled.insert(path) } }
         }
         #expect(scaled.isSuperset(of: ["device.ceiling", "device.reserved", "device.reclaim_rate"]))
-        for path in same.subtracting(scaled).sorted() where !Self.isWithin(path, Self.parameters) {
-            #expect(Self.kept.contains { Self.isWithin(path, $0.key) }, "\(path) does not scale, and nothing says why")
+        for path in same.subtracting(scaled).sorted() where !Self.others.contains(where: { path.hasPrefix($0) }) {
+            #expect(
+                FormatKey.byPath[path]?.isUnscaled == true, "\(path) does not scale, and its field does not say so")
         }
-        for (key, why) in Self.kept {
-            #expect(same.contains { Self.isWithin($0, key) }, "nothing stays in \(key) (\(why))")
-            #expect(!scaled.contains { Self.isWithin($0, key) }, "\(key) scales, but should stay: \(why)")
+        for path in FormatKey.byPath.filter(\.value.isUnscaled).map(\.key).sorted() {
+            #expect(same.contains(path) && !scaled.contains(path), "\(path) should stay, in some world at least")
         }
-    }
-
-    private static func isWithin(_ path: String, _ key: String) -> Bool {
-        path == key || path.hasPrefix(key + ".") || path.hasPrefix(key + "[")
     }
 
     /// The sizes and rates of the plan as a scenario, zeros apart, by their keys.

@@ -1,7 +1,7 @@
 import Quantities
-import Scenario
 import Testing
 
+@testable import Scenario
 @testable import Worlds
 
 @Suite("random worlds")
@@ -26,6 +26,21 @@ struct WorldTests {
             #expect(World(seed: seed).document == World(seed: seed).document)
             #expect(World(seed: seed).document != World(seed: seed + 1).document)
         }
+    }
+
+    @Test("a key whose field says how often it is drawn needs no code, and leaves the rest of the world as it is")
+    func drawnAlone() throws {
+        let key = FormatKey(
+            record: "apps[].memory", name: "new", drawn: .numbers(1, 9), chance: 50, none: nil, isUnscaled: false)
+        let old = World(seed: 7).document
+        var new = old.extended(by: [key], 7)
+        #expect(new == old.extended(by: [key], 7) && old == old.extended(by: [], 7))
+        let apps = try #require(new["apps"]?.elements)
+        let values = Set(apps.compactMap { $0["memory"]?["new"]?.text })
+        #expect(values.count > 1 && values.isSubset(of: (1...9).map { "\($0)" }))
+        #expect(apps.contains { $0["memory"] != nil && $0["memory"]?["new"] == nil })
+        for index in apps.indices { new = new.changing(["apps", "\(index)", "memory"]) { $0.removing("new") } }
+        #expect(new == old)
     }
 
     /// Today five hundred worlds cover every word. An addition to a catalogue changes all worlds, and a rare word may

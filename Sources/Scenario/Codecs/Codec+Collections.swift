@@ -25,7 +25,7 @@ extension Codec {
         because reason: String = "",
         step: @escaping @Sendable (Tree, Int) -> String = { _, index in "\(index)" }
     ) -> Codec<[Element]> {
-        Codec<[Element]>(
+        var list = Codec<[Element]>(
             expected: "a list of \(kind)",
             decode: { tree, _, decoding in
                 let elements = tree.isNull ? [] : tree.elements
@@ -54,11 +54,14 @@ extension Codec {
                     "minItems": .number("\(minimum)"), "maxItems": .number("\(maximum)"),
                 ])
             })
+        if let scale = codec.scale { list.scale = { values, ratio in values.map { scale($0, ratio) } } }
+        list.keys = { codec.keys($0 + "[]") }
+        return list
     }
 
     /// The value, or `none` or another word.
     func orNone(_ word: String = "none") -> Codec<Value?> {
-        Codec<Value?>(
+        var optional = Codec<Value?>(
             expected: "\(expected), or \(word)",
             decode: { tree, existing, decoding -> Value?? in
                 if tree.text == word { return .some(nil) }
@@ -73,6 +76,9 @@ extension Codec {
                 guard let standard else { return both.adding(["default": .string(word)]) }
                 return schema(standard)["default"].map { both.adding(["default": $0]) } ?? both
             })
+        if let scale { optional.scale = { value, ratio in value.map { scale($0, ratio) } } }
+        (optional.isUnscaled, optional.keys, optional.drawn, optional.none) = (isUnscaled, keys, drawn, word)
+        return optional
     }
 }
 
@@ -105,6 +111,8 @@ struct Variant<Value: Sendable>: Sendable {
     /// Nil if the value has another form.
     let encode: @Sendable (Value, Encoding) -> Tree?
     let schema: @Sendable () -> JSON
+    /// See `Codec.keys`.
+    let keys: @Sendable (String) -> [FormatKey]
 
     init<Payload>(
         _ key: String, _ codec: Codec<Payload>, _ wrap: @escaping @Sendable (Payload) -> Value,
@@ -114,6 +122,7 @@ struct Variant<Value: Sendable>: Sendable {
         decode = { tree, existing, decoding in codec.decode(tree, existing.flatMap(unwrap), decoding).map(wrap) }
         encode = { value, encoding in unwrap(value).map { codec.encode($0, encoding) } }
         schema = { codec.schema(nil).adding(["description": .string(help)]) }
+        keys = { FormatKey.keys(key, codec, in: $0) }
     }
 }
 
@@ -122,7 +131,7 @@ extension Codec where Value: Sendable {
     static func oneOf(_ variants: [Variant<Value>]) -> Codec {
         let keys = variants.map(\.key)
         let expected = "a mapping with one of the keys " + keys.joined(separator: ", ")
-        return Codec(
+        var codec = Codec(
             expected: expected,
             decode: { tree, existing, decoding in
                 guard var entries = tree.entries else {
@@ -162,5 +171,7 @@ extension Codec where Value: Sendable {
                         })
                 ])
             })
+        codec.keys = { path in variants.flatMap { $0.keys(path) } }
+        return codec
     }
 }

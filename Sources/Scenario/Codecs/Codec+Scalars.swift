@@ -12,31 +12,54 @@ protocol Quantity: Comparable, Sendable, CustomStringConvertible {
     init(parsing text: String) throws(QuantityFault)
 }
 
+/// A size or a rate. Its codec says what a scale model does: `scaled` or `unscaled`.
+protocol MemoryQuantity: Quantity {
+    static func * (quantity: Self, ratio: Ratio) -> Self
+}
+
+/// A quantity that a scale model keeps.
+protocol ScaleFree: Quantity {
+    /// What random worlds draw from this range, unless the key says it.
+    static func drawn(_ range: ClosedRange<Self>) -> Drawn
+}
+
 // The upper bounds keep every product in the engine within 63 bits: a rate times a time, a size over a rate.
 
-extension ByteCount: Quantity {
+extension ByteCount: MemoryQuantity {
     static var ordinary: ClosedRange<ByteCount> { .zero ... .gibibytes(4_096) }
     static var form: String { "[0-9]+(\\.[0-9]+)?(\(units.map(\.symbol).joined(separator: "|")))" }
 }
 
-extension ByteRate: Quantity {
+extension ByteRate: MemoryQuantity {
+    static func * (rate: ByteRate, ratio: Ratio) -> ByteRate {
+        ByteRate(bytesPerSecond: (ByteCount(rate.bytesPerSecond) * ratio).bytes)
+    }
+
     static var ordinary: ClosedRange<ByteRate> { .zero...ByteRate(bytesPerSecond: 64 << 30) }
     static var form: String { ByteCount.form + "/s" }
     static var units: [Unit] { ByteCount.units.map { Unit(symbol: $0.symbol + "/s", size: $0.size) } }
 }
 
-extension TimeSpan: Quantity {
+extension TimeSpan: ScaleFree {
+    static func drawn(_ range: ClosedRange<TimeSpan>) -> Drawn { .times(range.lowerBound, .seconds(40)) }
     static var ordinary: ClosedRange<TimeSpan> { .zero ... .hours(24 * 1_000) }
     static var form: String { "([0-9]+(\\.[0-9]+)?(\(units.map(\.symbol).joined(separator: "|"))))+" }
 }
 
-extension Ratio: Quantity {
+extension Ratio: ScaleFree {
+    static func drawn(_ range: ClosedRange<Ratio>) -> Drawn {
+        .shares(Int(range.lowerBound.partsPerMillion / 10_000), Int(range.upperBound.partsPerMillion / 10_000))
+    }
+
     static var units: [Unit] { [] }
     static var ordinary: ClosedRange<Ratio> { .zero ... .one }
     static var form: String { "[0-9]+(\\.[0-9]+)?%?" }
 }
 
 extension Quantity {
+    static var least: Self { ordinary.lowerBound }
+    static var most: Self { ordinary.upperBound }
+
     static var pattern: String { "^\(form)$" }
 
     /// `; the units are …` for a number with an unknown unit: an example would not show which units are valid.
@@ -63,9 +86,9 @@ extension Codec {
     static func scalar(
         expected: String, quoted: Bool = true, schema: JSON, parse: @escaping @Sendable (String) -> Value?,
         text: @escaping @Sendable (Value) -> String, advice: @escaping @Sendable (String) -> String = { _ in "" },
-        refusal: @escaping @Sendable (String) -> String? = { _ in nil }
+        refusal: @escaping @Sendable (String) -> String? = { _ in nil }, drawn: Drawn? = nil
     ) -> Codec {
-        Codec(
+        var codec = Codec(
             expected: expected,
             decode: { tree, _, decoding in
                 if let value = tree.text.flatMap(parse) { return value }
@@ -80,6 +103,8 @@ extension Codec {
                 guard let standard else { return schema }
                 return schema.adding(["default": schema.isText ? .string(text(standard)) : .number(text(standard))])
             })
+        codec.drawn = drawn
+        return codec
     }
 
     /// The codec with a further condition. `check` returns a sentence that says what is wrong and what is right, or
@@ -90,26 +115,53 @@ extension Codec {
 
     /// Like `checked`, but `check` also receives the text as written.
     fileprivate func checkedAsWritten(_ check: @escaping @Sendable (Value, String?) -> String?) -> Codec {
-        Codec(
-            expected: expected,
-            decode: { tree, existing, decoding in
-                guard let value = decode(tree, existing, decoding) else { return nil }
-                guard let complaint = check(value, tree.text) else { return value }
-                decoding.faultHere(tree.origin, complaint)
-                return nil
-            },
-            encode: encode, schema: schema)
+        var codec = self
+        codec.decode = { tree, existing, decoding in
+            guard let value = decode(tree, existing, decoding) else { return nil }
+            guard let complaint = check(value, tree.text) else { return value }
+            decoding.faultHere(tree.origin, complaint)
+            return nil
+        }
+        return codec
+    }
+}
+
+extension Codec where Value: ScaleFree {
+    /// A time or a ratio with its unit, both ends of the range included.
+    static func quantity(from lowest: Value = .least, to highest: Value = .most) -> Codec {
+        quantity(within: lowest...highest, drawn: Value.drawn(lowest...highest))
+    }
+}
+
+extension MemoryQuantity {
+    /// The quantity in a scale model, as far as scenarios can write it.
+    func scaled(by ratio: Ratio) -> Self { min(self * ratio, .most) }
+}
+
+extension Codec where Value: MemoryQuantity {
+    /// A size or a rate that a scale model multiplies: what the device has, and what is compared with it. The product
+    /// is never below the range of the key.
+    static func scaled(from lowest: Value = .least, to highest: Value = .most) -> Codec {
+        quantity(within: lowest...highest).scaling { max($0.scaled(by: $1), lowest) }
+    }
+
+    /// A size or a rate that stays as it is in a scale model: of what apps request and use, because the device grants
+    /// it at its own scale (`Device.scale`), and of files, whose pages are counted at full scale.
+    static func unscaled(from lowest: Value = .least, to highest: Value = .most) -> Codec {
+        var codec = quantity(within: lowest...highest)
+        codec.isUnscaled = true
+        return codec
     }
 }
 
 extension Codec where Value: Quantity {
-    /// A quantity with its unit, both ends of the range included.
-    static func quantity(from lowest: Value? = nil, to highest: Value? = nil) -> Codec {
-        let range = (lowest ?? Value.ordinary.lowerBound)...(highest ?? Value.ordinary.upperBound)
-        return .scalar(
+    /// A quantity with its unit.
+    static func quantity(within range: ClosedRange<Value>, drawn: Drawn? = nil) -> Codec {
+        .scalar(
             expected: Value.expectation, quoted: false, schema: schema(of: range),
             parse: { try? Value(parsing: $0) }, text: { $0.description }, advice: { Value.advice(for: $0) },
-            refusal: { Value.isTooLarge($0) ? "\($0.shortened()) is too large; at most \(range.upperBound)" : nil }
+            refusal: { Value.isTooLarge($0) ? "\($0.shortened()) is too large; at most \(range.upperBound)" : nil },
+            drawn: drawn
         ).bounded(range)
     }
 
@@ -186,7 +238,8 @@ extension Codec where Value == Int {
             schema: .number(
                 "integer", from: "\(range.lowerBound)", to: "\(range.upperBound)",
                 pattern: range.lowerBound < 0 ? "^-?[0-9]+$" : "^[0-9]+$"),
-            parse: { $0.first == "+" ? nil : Int($0) }, text: { "\($0)" }
+            parse: { $0.first == "+" ? nil : Int($0) }, text: { "\($0)" },
+            drawn: .numbers(range.lowerBound, range.upperBound)
         ).bounded(range)
     }
 }
@@ -205,7 +258,8 @@ extension Codec where Value == Bool {
         .scalar(
             expected: "true or false", quoted: false,
             schema: .object(["type": .strings(["boolean", "string"]), "pattern": .string("^(true|false)$")]),
-            parse: { $0 == "true" ? true : ($0 == "false" ? false : nil) }, text: { $0 ? "true" : "false" })
+            parse: { $0 == "true" ? true : ($0 == "false" ? false : nil) }, text: { $0 ? "true" : "false" },
+            drawn: .flag(50))
     }
 }
 
@@ -257,7 +311,7 @@ extension Codec where Value == String {
             parse: { names().contains($0) ? $0 : nil }, text: { $0 },
             refusal: { text in
                 "unknown \(kind) '\(text.shortened())'" + Nearest.advice(for: text, among: names(), kind: kinds)
-            })
+            }, drawn: .names(names()))
     }
 }
 
@@ -267,13 +321,12 @@ extension Codec where Value == String {
     ///
     /// - Parameter kind: The singular noun for a value; an `s` forms the plural.
     static func choice(_ kind: String, among values: [String]) -> Codec {
-        let named = name(of: kind, kind + "s") { values }
+        var codec = name(of: kind, kind + "s") { values }
         @Sendable func json(_ value: String) -> JSON { Int(value) == nil ? .string(value) : .number(value) }
         let texts = values.filter { Int($0) != nil }.map(JSON.string)
         let schema = JSON.object(["enum": .array(values.map(json) + texts)])
-        return Codec(
-            expected: named.expected, decode: named.decode, encode: named.encode,
-            schema: { standard in standard.map { schema.adding(["default": json($0)]) } ?? schema })
+        codec.schema = { standard in standard.map { schema.adding(["default": json($0)]) } ?? schema }
+        return codec
     }
 }
 

@@ -1,14 +1,25 @@
 import Quantities
 
-/// How one kind of value is read, written and described. Decoder, encoder and JSON Schema all come from here.
+/// How one kind of value is read, written, described, scaled and drawn. Decoder, encoder, JSON Schema, scale models and
+/// random worlds all use it.
 struct Codec<Value>: Sendable {
     /// Words that fit after "expected".
     let expected: String
     /// Applies the text to the existing value. Returns nil after reporting a fault.
-    let decode: @Sendable (Tree, Value?, Decoding) -> Value?
+    var decode: @Sendable (Tree, Value?, Decoding) -> Value?
     let encode: @Sendable (Value, Encoding) -> Tree
     /// The schema of the value. The parameter is the default, if there is one.
-    let schema: @Sendable (Value?) -> JSON
+    var schema: @Sendable (Value?) -> JSON
+    /// The value in a scale model; nil if every value stays as it is.
+    var scale: (@Sendable (Value, Ratio) -> Value)?
+    /// Whether the value is a size or a rate that stays as it is in a scale model.
+    var isUnscaled = false
+    /// What random worlds draw, unless the key says it; nil if that depends on other values.
+    var drawn: Drawn?
+    /// The word for no value.
+    var none: String?
+    /// The keys within the value; the parameter is its path.
+    var keys: @Sendable (String) -> [FormatKey] = { _ in [] }
 
     init(
         expected: String, decode: @escaping @Sendable (Tree, Value?, Decoding) -> Value?,
@@ -20,12 +31,19 @@ struct Codec<Value>: Sendable {
         self.schema = schema
     }
 
+    /// The codec of values that a scale model changes.
+    func scaling(_ scale: @escaping @Sendable (Value, Ratio) -> Value) -> Codec {
+        var codec = self
+        codec.scale = scale
+        return codec
+    }
+
     /// A codec of another type, through a pair of conversions. `unwrap` returns nil for a value of another kind, which
     /// this codec cannot write.
     func mapped<Other>(
         _ wrap: @escaping @Sendable (Value) -> Other, _ unwrap: @escaping @Sendable (Other) -> Value?
     ) -> Codec<Other> {
-        Codec<Other>(
+        var codec = Codec<Other>(
             expected: expected,
             decode: { tree, existing, decoding in decode(tree, existing.flatMap(unwrap), decoding).map(wrap) },
             encode: { value, encoding in
@@ -33,6 +51,8 @@ struct Codec<Value>: Sendable {
                 return encode(inner, encoding)
             },
             schema: { schema($0.flatMap(unwrap)) })
+        codec.drawn = drawn
+        return codec
     }
 }
 

@@ -1,5 +1,7 @@
+import Quantities
+
 /// A record of the format: its keys in the order in which they are read and written. This is the only place to add a
-/// key; decoder, `--set`, encoder and JSON Schema follow.
+/// key; decoder, `--set`, encoder, JSON Schema, scale models and random worlds follow.
 struct Definition<Root: Sendable>: Sendable {
     /// The initial record where the context gives none.
     let base: Root
@@ -35,13 +37,21 @@ struct Field<Root: Sendable>: Sendable {
     /// Returns nil to write nothing.
     let encode: @Sendable (Root, Encoding) -> Tree?
     let schema: @Sendable (Root?) -> JSON
+    /// Changes the value to that of a scale model; nil if every value stays as it is.
+    var scale: (@Sendable (inout Root, Ratio) -> Void)?
+    /// The key and those within its value; the parameter is the path of the record.
+    var keys: @Sendable (String) -> [FormatKey] = { _ in [] }
 
     /// A key whose value is a property of the record.
     ///
-    /// - Parameter isOmitted: Selects the values that are not written. All others are, so that no default is implicit.
+    /// - Parameters:
+    ///   - isOmitted: Selects the values that are not written. All others are, so that no default is implicit.
+    ///   - drawn: What random worlds draw.
+    ///   - chance: In how many of a hundred records they write the key. Without it, code in `Worlds` has to do so.
     init<Value>(
         _ key: String, _ path: any WritableKeyPath<Root, Value> & Sendable, _ codec: Codec<Value>,
-        required: Bool = false, omitted isOmitted: @escaping @Sendable (Value) -> Bool = { _ in false }, _ help: String
+        required: Bool = false, omitted isOmitted: @escaping @Sendable (Value) -> Bool = { _ in false },
+        drawn: Drawn? = nil, chance: Int64? = nil, _ help: String
     ) {
         self.key = key
         self.help = help
@@ -58,6 +68,10 @@ struct Field<Root: Sendable>: Sendable {
             let schema = codec.schema(root?[keyPath: path])
             return (required ? schema.removing("default") : schema).adding(["description": .string(help)])
         }
+        if let scaled = codec.scale {
+            scale = { root, ratio in root[keyPath: path] = scaled(root[keyPath: path], ratio) }
+        }
+        keys = { FormatKey.keys(key, codec, in: $0, drawn: drawn, chance: chance) }
     }
 
     /// The former name of a key: still read, with a warning, and never written.
@@ -95,11 +109,14 @@ struct Field<Root: Sendable>: Sendable {
 extension Codec where Value: Sendable {
     /// A record, applied to the existing value.
     static func record(_ definition: Definition<Value>) -> Codec {
-        Codec(
+        var codec = Codec(
             expected: "a mapping with the keys " + definition.keys.joined(separator: ", "),
             decode: { tree, existing, decoding in definition.decode(tree, over: existing, decoding) },
             encode: { value, encoding in definition.encode(value, encoding) },
             schema: { definition.schema(default: $0) })
+        if definition.fields.contains(where: { $0.scale != nil }) { codec.scale = { definition.scaled($0, by: $1) } }
+        codec.keys = { path in definition.fields.flatMap { $0.keys(path) } }
+        return codec
     }
 }
 
@@ -163,6 +180,13 @@ extension Definition {
 
     func encode(_ root: Root, _ encoding: Encoding) -> Tree {
         .record(fields.compactMap { field in field.encode(root, encoding).map { (field.key, $0) } })
+    }
+
+    /// The record in a scale model.
+    func scaled(_ root: Root, by ratio: Ratio) -> Root {
+        var root = root
+        for field in fields { field.scale?(&root, ratio) }
+        return root
     }
 
     func schema(default root: Root?) -> JSON {

@@ -39,7 +39,7 @@ extension AppProfile: Described {
                 "What can open the app: URLs, activities handed off, shortcuts."),
             Field("deferred", \.deferred, .record, "Work of the launch that does not run on the main thread."),
             Field(
-                "cpu", \.cpu, .quantity(to: .mostCores),
+                "cpu", \.cpu, .quantity(to: .mostCores), drawn: .shares(1, 160),
                 "The share of a core that the app's frames use while it is in front: 60 frames a second, each of which "
                     + "is late if it is not ready in time."),
             Field(
@@ -61,7 +61,7 @@ extension DeferredWork: Described {
                 "work", \.work, .quantity(),
                 "How long this work occupies a core. The first frame does not wait for it."),
             Field(
-                "memory", \.memory, .quantity(),
+                "memory", \.memory, .unscaled(),
                 "The memory that this work adds to the working set when it is done."),
         ])
 }
@@ -93,15 +93,15 @@ extension MemoryProfile: Described {
     static let definition = Definition<MemoryProfile>(
         base: Archetype.plain.profile.memory,
         fields: [
-            Field("base", \.base, .quantity(), "The working set once the app has launched."),
-            Field("scene", \.scene, .quantity(), "What one connected scene holds."),
+            Field("base", \.base, .unscaled(), "The working set once the app has launched."),
+            Field("scene", \.scene, .unscaled(), "What one connected scene holds."),
             Field(
                 "cache", \.cache, .record,
                 "Memory that the app can create again. The app frees some of it in the background and on warnings."),
             Field("growth", \.growth, .record, "The base grows in use."),
-            Field("leak", \.leak, .quantity(), "Memory that is never freed."),
+            Field("leak", \.leak, .unscaled(), "Memory that is never freed."),
             Field("churn", \.churn, .record, "Short-lived objects."),
-            Field("touch", \.touch, .quantity(), "How fast the app, in use, writes to memory that it already holds."),
+            Field("touch", \.touch, .unscaled(), "How fast the app, in use, writes to memory that it already holds."),
             Field("bursts", \.bursts, .list(of: Codec<BurstProfile>.record, called: "bursts"), "Sudden increases."),
             Field("objects", \.objects, .oneOf(Variant.sizes), "How large the objects are."),
             Field("scene_growth", \.sceneGrowth, .record, "The UI of the scene in front grows in use."),
@@ -109,7 +109,7 @@ extension MemoryProfile: Described {
                 "saw_tooth", \.sawTooth, .record,
                 "Memory that rises steadily in use, falls at once, and begins again."),
             Field(
-                "read", \.read, .quantity(),
+                "read", \.read, .unscaled(),
                 "How fast the app, in use, reads memory that it already holds. It reads the cache first."),
             Field(
                 "trace", \.trace, Codec<TraceProfile>.trace.orNone(),
@@ -132,9 +132,9 @@ extension CacheProfile: Described {
     static let definition = Definition<CacheProfile>(
         base: CacheProfile(),
         fields: [
-            Field("size", \.size, .quantity(), "The cache stops growing at this size."),
-            Field("rate", \.rate, .quantity(), "How fast the cache fills in use."),
-            Field("turnover", \.turnover, .quantity(), "How fast the app replaces the oldest parts of a full cache."),
+            Field("size", \.size, .unscaled(), "The cache stops growing at this size."),
+            Field("rate", \.rate, .unscaled(), "How fast the cache fills in use."),
+            Field("turnover", \.turnover, .unscaled(), "How fast the app replaces the oldest parts of a full cache."),
             Field(
                 "purgeable", \.purgeable, .quantity(to: .one),
                 "The share of the cache that is purgeable: the system may take it while the app is off screen."),
@@ -146,14 +146,14 @@ extension FileProfile: Described {
         base: FileProfile(),
         shorthand: "size",
         fields: [
-            Field("size", \.size, .quantity(to: .gibibytes(64)), "What the files hold in all."),
+            Field("size", \.size, .unscaled(to: .gibibytes(64)), "What the files hold in all."),
             Field(
                 "launch", \.launch, .quantity(to: .one),
                 "The share of them that a launch uses. The default is a guess."),
             Field(
                 "resume", \.resume, .quantity(to: .one),
                 "The share of them that the app uses when it comes back to the screen. The default is a guess."),
-            Field("rate", \.rate, .quantity(), "How much of them the app uses while it is in front."),
+            Field("rate", \.rate, .unscaled(), "How much of them the app uses while it is in front."),
         ])
 }
 
@@ -161,7 +161,7 @@ extension SawToothProfile: Described {
     static let definition = Definition<SawToothProfile>(
         base: SawToothProfile(),
         fields: [
-            Field("size", \.size, .quantity(), "How high it rises."),
+            Field("size", \.size, .unscaled(), "How high it rises."),
             Field("period", \.period, .quantity(from: AppWorkload.interval), "How long a rise takes."),
         ])
 }
@@ -171,7 +171,9 @@ extension DisconnectDiscipline: Described {
         base: DisconnectDiscipline(),
         fields: [
             Field("frees", \.frees, .quantity(), "The share of the scene's memory that the app frees. The rest leaks."),
-            Field("delay", \.delay, .quantity(), "How long the freeing keeps the app's main thread busy."),
+            Field(
+                "delay", \.delay, .quantity(), drawn: .times(.zero, .seconds(2)),
+                "How long the freeing keeps the app's main thread busy."),
             Field("ignores", \.ignores, .quantity(), "The share of such occasions on which the app frees nothing."),
         ])
 }
@@ -180,8 +182,8 @@ extension GrowthProfile: Described {
     static let definition = Definition<GrowthProfile>(
         base: GrowthProfile(),
         fields: [
-            Field("rate", \.rate, .quantity(), "How fast it grows in use."),
-            Field("up_to", \.upTo, .quantity(), "The growth stops at this size."),
+            Field("rate", \.rate, .unscaled(), "How fast it grows in use."),
+            Field("up_to", \.upTo, .unscaled(), "The growth stops at this size."),
         ])
 }
 
@@ -189,7 +191,7 @@ extension ChurnProfile: Described {
     static let definition = Definition<ChurnProfile>(
         base: ChurnProfile(),
         fields: [
-            Field("rate", \.rate, .quantity(), "Bytes allocated per second."),
+            Field("rate", \.rate, .unscaled(), "Bytes allocated per second."),
             Field("lifetime", \.lifetime, .quantity(from: .milliseconds(1)), "How long an object lives."),
         ])
 }
@@ -201,7 +203,7 @@ extension BurstProfile: Described {
             Field(
                 "after", \.after, .quantity(), required: true,
                 "The increase begins after the app has spent this much time in the foreground."),
-            Field("size", \.size, .quantity(), required: true, "How much memory it adds."),
+            Field("size", \.size, .unscaled(), required: true, "How much memory it adds."),
             Field("over", \.over, .quantity(), required: true, "How long the increase takes."),
             Field(
                 "hold", \.hold, Codec.quantity(from: AppWorkload.interval).orNone(),
@@ -265,20 +267,24 @@ extension BackgroundDiscipline: Described {
                 "reloads", \.reloads, .quantity(),
                 "The share of the freed cache that the app loads again on willEnterForeground."),
             Field("work", \.work, .quantity(), "How long the app works before it can be suspended."),
-            Field("delay", \.delay, .quantity(), "How long the freeing keeps the app's main thread busy."),
+            Field(
+                "delay", \.delay, .quantity(), drawn: .times(.zero, .seconds(8)),
+                "How long the freeing keeps the app's main thread busy."),
             Field("ignores", \.ignores, .quantity(), "The share of such occasions on which the app frees nothing."),
             Field(
-                "snapshot", \.snapshot, .quantity(),
+                "snapshot", \.snapshot, .unscaled(),
                 "The memory that the snapshot of the screen needs for a moment."),
             Field(
                 "task", \.task, Codec.quantity().orNone(),
                 "On leaving the screen the app begins a background task that runs this long. `none`: no task."),
             Field(
-                "leaks_task", \.leaksTask, .flag,
+                "leaks_task", \.leaksTask, .flag, drawn: .flag(70),
                 "The app never ends its background task, not even when the task expires."),
-            Field("event_work", \.eventWork, .quantity(), "How long the app works on an event that wakes it."),
             Field(
-                "modes_last", \.modesLast, Codec.quantity().orNone(),
+                "event_work", \.eventWork, .quantity(), drawn: .times(.zero, .minutes(1)),
+                "How long the app works on an event that wakes it."),
+            Field(
+                "modes_last", \.modesLast, Codec.quantity().orNone(), drawn: .times(.zero, .minutes(2)),
                 "How long its background modes keep the app running off screen. `none`: for ever."),
             Field(
                 "cpu", \.cpu, .quantity(to: .mostCores),
@@ -296,7 +302,7 @@ extension WarningDiscipline: Described {
         fields: [
             Field("frees", \.frees, .quantity(), "The share of the cache that the app frees."),
             Field(
-                "delay", \.delay, .quantity(),
+                "delay", \.delay, .quantity(), drawn: .times(.zero, .seconds(8)),
                 "How long the answer keeps the app's main thread busy. A launch under way waits for it."),
             Field("ignores", \.ignores, .quantity(), "The share of warnings that the app ignores."),
         ])
@@ -307,11 +313,11 @@ extension ProcessLimits: Described {
         base: ProcessLimits(),
         fields: [
             Field(
-                "active", \.active, Codec.quantity().orNone(),
+                "active", \.active, Codec.scaled().orNone(),
                 "The limit in the foreground, and while the app works off screen for a "
                     + "background mode, a task or an event."),
             Field(
-                "inactive", \.inactive, Codec.quantity().orNone(),
+                "inactive", \.inactive, Codec.scaled().orNone(),
                 "The limit at all other times, also in the first seconds after leaving the screen. `none`: the active "
                     + "limit applies, if there is one."
             ),

@@ -14,21 +14,24 @@ extension CompressorSettings: Described {
                 "With `codec: lz4`: what the pages that compress contain. `head`: random bytes, then zeros, which has "
                     + "any ratio. `words`: random words among sixteen others, at most 2.67 times smaller."),
             Field(
-                "compress_rate", \.compressRate, .quantity(from: .slowest),
+                "compress_rate", \.compressRate, .scaled(from: .slowest), drawn: .rates(.mebibytes(8), .gibibytes(8)),
                 "How fast a fast core compresses pages."),
             Field(
-                "decompress_rate", \.decompressRate, .quantity(from: .slowest),
+                "decompress_rate", \.decompressRate, .scaled(from: .slowest),
+                drawn: .rates(.mebibytes(8), .gibibytes(8)),
                 "How fast a fast core decompresses pages. The main thread that uses them pays for it."),
             Field(
-                "page_out_rate", \.pageOutRate, Codec.quantity(from: .slowest).orNone(),
+                "page_out_rate", \.pageOutRate, Codec.scaled(from: .slowest).orNone(),
+                drawn: .rates(.mebibytes(8), .gibibytes(8)),
                 "How fast a fast core takes pages from their processes, whatever they contain: 4KiB over the time per "
                     + "page. A page of one repeated word then costs nothing else. None: only `compress_rate` counts, "
                     + "for every page."),
             Field(
-                "page_in_rate", \.pageInRate, Codec.quantity(from: .slowest).orNone(),
+                "page_in_rate", \.pageInRate, Codec.scaled(from: .slowest).orNone(),
+                drawn: .rates(.mebibytes(8), .gibibytes(8)),
                 "The same for pages that come back, beside `decompress_rate`."),
             Field(
-                "keep_free", \.keepFree, .quantity(to: .percent(90)),
+                "keep_free", \.keepFree, .quantity(to: .percent(90)), drawn: .shares(0, 60),
                 "The compressor works while less than this share of the RAM is available."),
             Field(
                 "resume_share", \.resumeShare, .quantity(to: .one),

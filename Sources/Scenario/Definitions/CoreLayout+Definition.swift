@@ -7,10 +7,10 @@ extension CoreLayout: Described {
         fields: [
             Field("performance", \.performance, .coreCount, "The cores of full speed."),
             Field(
-                "efficiency", \.efficiency, .count(0...1_024),
+                "efficiency", \.efficiency, .count(0...1_024), drawn: .numbers(0, 6),
                 "The slow cores. Work in the background keeps to slow cores if there are any."),
             Field(
-                "efficiency_speed", \.efficiencySpeed, .coreSpeed,
+                "efficiency_speed", \.efficiencySpeed, .coreSpeed, drawn: .shares(10, 100),
                 "The speed of an efficiency core as a share of a performance core's. 30% is a guess."),
             Field(
                 "further", \.further, .list(of: .record(furtherCluster), called: "clusters of cores"),
@@ -50,7 +50,7 @@ extension Codec where Value == CoreLayout {
     static var cores: Codec {
         let number = Codec<Int>.coreCount
         let mapping = Codec<CoreLayout>.record
-        return Codec(
+        var codec = Codec(
             expected: "\(number.expected), or \(mapping.expected)",
             decode: { tree, existing, decoding in
                 // An empty section is the same as an omitted one.
@@ -65,5 +65,7 @@ extension Codec where Value == CoreLayout {
                 let count = layout.flatMap { $0 == CoreLayout($0.performance) ? $0.performance : nil }
                 return .object(["anyOf": .array([number.schema(count), mapping.schema(nil)])])
             })
+        codec.keys = mapping.keys
+        return codec
     }
 }

@@ -7,7 +7,7 @@ extension LifecycleRules: Described {
         base: LifecycleRules(),
         fields: [
             Field(
-                "scenes", \.scenes, .flag,
+                "scenes", \.scenes, .flag, drawn: .flag(30),
                 "`true`: apps that support scenes use them, as from iOS 13 on. `false`: the app delegate gets every "
                     + "event, as in iOS 12. Documented."),
             Field(
@@ -27,7 +27,7 @@ extension LifecycleRules: Described {
                 "The state that an app with scenes reads during a launch to the foreground until its scene is there. "
                     + "Experience."),
             Field(
-                "protected_data_delay", \.protectedDataDelay, .quantity(),
+                "protected_data_delay", \.protectedDataDelay, .quantity(), drawn: .times(.zero, .seconds(30)),
                 "Protected data becomes unavailable this long after the lock; a shorter lock changes nothing. "
                     + "Experience."),
             Field(
@@ -57,10 +57,10 @@ extension LifecycleRules: Described {
                 "prewarmed_base", \.prewarmedBase, .quantity(),
                 "The share of an app's `memory.base` that its process holds after `prewarm`. A guess."),
             Field(
-                "refresh_interval", \.refreshInterval, .quantity(),
+                "refresh_interval", \.refreshInterval, .quantity(), drawn: .times(.milliseconds(1), .seconds(40)),
                 "The least time between two refreshes that an app has submitted by `submit_refresh`. A guess."),
             Field(
-                "transfer_delay", \.transferDelay, .quantity(),
+                "transfer_delay", \.transferDelay, .quantity(), drawn: .times(.milliseconds(1), .seconds(20)),
                 "Each wake of an app for its `download` delays the next `download` that it begins off screen by this "
                     + "much more. A guess."),
             Field(

@@ -41,7 +41,8 @@ extension Codec where Value == PolicySettings {
                 return settings
             },
             encode: { settings, encoding in PolicyShape.tree(of: settings, encoding) },
-            schema: { _ in PolicyShape.schema })
+            schema: { _ in PolicyShape.schema }
+        ).scaling { $0.scaled(by: $1) }
     }
 }
 
@@ -235,7 +236,7 @@ extension Codec where Value == ParameterValue {
         case (.ratio(let lowest), .ratio(let highest)):
             Codec<Ratio>.quantity(from: lowest, to: highest).mapped({ .ratio($0) }, { Ratio($0) })
         case (.bytes(let lowest), .bytes(let highest)):
-            Codec<ByteCount>.quantity(from: lowest, to: highest).mapped({ .bytes($0) }, { ByteCount($0) })
+            Codec<ByteCount>.quantity(within: lowest...highest).mapped({ .bytes($0) }, { ByteCount($0) })
         case (.time(let lowest), .time(let highest)):
             Codec<TimeSpan>.quantity(from: lowest, to: highest).mapped({ .time($0) }, { TimeSpan($0) })
         case (.count(let lowest), .count(let highest)):

@@ -33,13 +33,14 @@ extension AppProfile {
                 "entitled", \.life.isEntitled, .flag,
                 "Whether a daemon may be in bands 1 to 9; without the entitlement they become 0."),
             Field(
-                "idle_exit", \.life.idleExit, Codec.quantity().orNone(),
+                "idle_exit", \.life.idleExit, Codec.quantity().orNone(), drawn: .times(.zero, .minutes(1)),
                 "The process ends by itself after it was idle for this time. `none`: it stays until it is ended."),
             Field(
-                "keeps_alive", \.life.keepsAlive, .flag,
+                "keeps_alive", \.life.keepsAlive, .flag, drawn: .flag(70),
                 "Whether the process starts with the run, and again 10 s after each of its ends."),
             Field(
                 "assertion_time", \.life.assertionTime, Codec.quantity().orNone(),
+                drawn: .times(.seconds(1), .minutes(1)),
                 "How long a daemon may hold an assertion before the system takes it away. `none`: for ever."),
             Field("memory", \.memory, .record, "How much memory the process uses, and when."),
             Field("costs", \.costs, .record, "How long its start (`process`, `launch`) and each `event` take."),
@@ -47,7 +48,7 @@ extension AppProfile {
             Field("warnings", \.warnings, .record, "How the process answers a memory warning."),
             Field("limits", \.limits, .record, "Limits on its footprint, as iOS's jetsam has them."),
             Field(
-                "cpu", \.cpu, .quantity(to: .mostCores),
+                "cpu", \.cpu, .quantity(to: .mostCores), drawn: .shares(0, 60),
                 "The share of a core that it uses on the screen, beside the app's frames."),
             Field(
                 "oom_score_adj", \.oomScoreAdj, Codec.count(LinuxScore.adjustments).orNone(),

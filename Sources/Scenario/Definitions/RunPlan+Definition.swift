@@ -100,7 +100,7 @@ extension RunPlan: Described {
         base: blank,
         fields: [
             Field(
-                "perceived_within", \.perceivedWithin, .quantity(),
+                "perceived_within", \.perceivedWithin, .quantity(), drawn: .times(.seconds(1), .hours(1)),
                 "A termination is perceived if the user wants the app again within this time."),
             Field(
                 "apps", \.appRows, .choice("kind of rows", "kinds of rows"),
@@ -108,7 +108,7 @@ extension RunPlan: Described {
                     + "processes that differ from their last row. Left out: `changed` if there are `processes`, and "
                     + "with the apps more than 100; else `all`."),
             Field(
-                "duties", \.showsDuties, .flag,
+                "duties", \.showsDuties, .flag, drawn: .flag(70),
                 "events.csv also shows what apps do inside their callbacks, and when their windows and views appear."),
         ])
 }
@@ -148,9 +148,9 @@ extension Device: Described {
                 "os", \.os, Codec.name.orNone(), omitted: { $0 == nil },
                 "The device's system with its version, such as `iOS 18.4`; for people and reports."),
             Field(
-                "ceiling", \.ceiling, .quantity(from: .mebibytes(1), to: MemoryLimits.highestCeiling), required: true,
+                "ceiling", \.ceiling, .scaled(from: .mebibytes(1), to: MemoryLimits.highestCeiling), required: true,
                 "The device's whole RAM. The device never hands out a page beyond it."),
-            Field("reserved", \.reserved, .quantity(), "RAM that the system keeps for itself during the whole run."),
+            Field("reserved", \.reserved, .scaled(), "RAM that the system keeps for itself during the whole run."),
             Field(
                 "scale", \.scale, .quantity(from: RunPlan.smallestScale, to: RunPlan.largestScale),
                 "For scale models: at 25%, apps hold a quarter of the pages that they would hold at 100%. The "
@@ -158,19 +158,23 @@ extension Device: Described {
             Field(
                 "cores", \.cores, .cores,
                 "The cores that all work shares: a number of equal ones, or clusters of different speeds."),
-            Field("fill_rate", \.fillRate, .quantity(from: .slowest), "How fast an app can fill fresh pages."),
-            Field("reclaim_rate", \.reclaimRate, .quantity(from: .slowest), "How fast the system can take pages back."),
             Field(
-                "termination_time", \.terminationTime, .quantity(),
+                "fill_rate", \.fillRate, .unscaled(from: .slowest), drawn: .rates(.mebibytes(16), .gibibytes(4)),
+                "How fast an app can fill fresh pages."),
+            Field(
+                "reclaim_rate", \.reclaimRate, .scaled(from: .slowest), drawn: .rates(.mebibytes(16), .gibibytes(16)),
+                "How fast the system can take pages back."),
+            Field(
+                "termination_time", \.terminationTime, .quantity(), drawn: .times(.zero, .seconds(2)),
                 "How long the system takes to end a process, not counting the time to take its pages back."),
             Field(
-                "dirty_decay", \.dirtyDecay, .quantity(),
+                "dirty_decay", \.dirtyDecay, .quantity(), drawn: .times(.zero, .minutes(2)),
                 "How long a process keeps unused pages before they return to the device by themselves."),
             Field(
                 "page", \.page, .choice("page size", "page sizes"),
                 "The unit in which JetsamEvent reports count memory. Memory is always booked in pages of 4KiB."),
             Field(
-                "app_limit", \.appLimit, Codec.quantity(from: .mebibytes(1)).orNone(),
+                "app_limit", \.appLimit, Codec.scaled(from: .mebibytes(1)).orNone(),
                 "The fatal limit of each app that states no `limits.active`. The app is warned 100MiB below it "
                     + "(50MiB on a device of less than 1GiB), but never below 80%."),
             Field(
@@ -232,19 +236,19 @@ extension MonitorSettings: Described {
                 "warning_repeat", \.warningRepeat, .quantity(),
                 "If the level still holds after this time, the apps are warned again."),
             Field(
-                "warning_minimum_footprint", \.warningMinimumFootprint, .quantity(),
+                "warning_minimum_footprint", \.warningMinimumFootprint, .scaled(), drawn: .sizes(.zero, .mebibytes(40)),
                 "Apps with a smaller footprint are not warned."),
             Field(
                 "measure", \.measure, .choice("measure", "measures"),
                 "The quantity that is compared with the thresholds."),
             Field(
-                "debounce", \.debounce, .quantity(),
+                "debounce", \.debounce, .scaled(), drawn: .sizes(.kibibytes(4), .mebibytes(16)),
                 "The value must pass a threshold by more than this, in either direction."),
             Field(
                 "cool_down", \.coolDown, .quantity(),
                 "After the level has fallen, it cannot rise again for this time."),
             Field(
-                "end_suspended_first", \.endSuspendedFirst, .flag,
+                "end_suspended_first", \.endSuspendedFirst, .flag, drawn: .flag(80),
                 "Before it warns running apps, the monitor ends suspended apps, the longest idle first, until "
                     + "the level is left. Has no effect with `measure: process`."),
             Field(
@@ -274,6 +278,9 @@ extension Codec where Value == Threshold {
                 bytes > ByteCount.ordinary.upperBound
                     ? "\(bytes) is too large; at most \(ByteCount.ordinary.upperBound)" : nil
             }
+        }.scaling { threshold, ratio in
+            guard case .bytes(let bytes) = threshold else { return threshold }
+            return .bytes(bytes.scaled(by: ratio))
         }
     }
 }
@@ -297,20 +304,22 @@ extension Limits: Described {
         fields: [
             Field(
                 "background_processes", \.backgroundProcesses, Codec.count(0...1_000_000).orNone(),
+                drawn: .numbers(0, 8),
                 "How many processes may be off screen at once, including suspended "
                     + "ones. The policy has to meet the limit. The policies "
                     + "`none` and `unbounded` never do."),
             Field(
-                "background_memory", \.backgroundMemory, Codec.quantity().orNone(),
+                "background_memory", \.backgroundMemory, Codec.scaled().orNone(),
                 "How much memory all processes off screen may hold together. The policy has to meet this limit, too."),
             Field(
-                "background_time", \.backgroundTime, .quantity(),
+                "background_time", \.backgroundTime, .quantity(), drawn: .times(.milliseconds(100), .minutes(2)),
                 "How long a process may run off screen without a background mode."),
             Field(
                 "terminations_per_minute", \.terminationsPerMinute, Codec.count(0...1_000_000).orNone(),
+                drawn: .numbers(0, 6),
                 "How many processes the policy may end within any 60 s."),
             Field(
-                "minimum_stay", \.minimumStay, .quantity(),
+                "minimum_stay", \.minimumStay, .quantity(), drawn: .times(.zero, .minutes(1)),
                 "The policy may not end a process that was launched less than this time ago."),
             Field(
                 "protected", \.protected, .list(of: .app, called: "app names", atMost: ListLimits.names),
@@ -319,7 +328,7 @@ extension Limits: Described {
                 "protect_audible", \.protectAudible, .flag,
                 "`true`: the policy must leave apps that play audio off screen alone."),
             Field(
-                "protect_foreground", \.protectForeground, .flag,
+                "protect_foreground", \.protectForeground, .flag, drawn: .flag(20),
                 "`false`: the policy may also end what is on the screen, as jetsam does when nothing else is left. "
                     + "Policies that spare it themselves still do."),
         ])

@@ -46,7 +46,7 @@ extension Variant where Value == SizeDistribution {
 
 extension Codec where Value == ByteCount {
     /// The size of one object. A gibibyte is far more than an app requests at once.
-    fileprivate static var objectSize: Codec { .quantity(from: ByteCount(1), to: .gibibytes(1)) }
+    fileprivate static var objectSize: Codec { .unscaled(from: ByteCount(1), to: .gibibytes(1)) }
 }
 
 extension Codec where Value == UniformSizes {

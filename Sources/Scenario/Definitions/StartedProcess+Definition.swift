@@ -12,10 +12,10 @@ extension StartedProcess: Described {
                 "`front`: on the screen. `background`: running off screen. `suspended`: in memory without running "
                     + "code; of a daemon: idle."),
             Field(
-                "footprint", \.footprint, Codec.quantity().orNone(),
+                "footprint", \.footprint, Codec.scaled().orNone(),
                 "What the process holds. `none`: its `memory.base`, and `memory.scene` for each scene."),
             Field(
-                "compressed", \.compressed, .quantity(),
+                "compressed", \.compressed, .scaled(),
                 "The part of the footprint that is compressed, the oldest pages; needs `device.compressor`."),
             Field(
                 "band", \.band, Codec.count(0...999).orNone(),
