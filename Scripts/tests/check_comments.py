@@ -94,6 +94,11 @@ def claims(runs: Runs) -> dict[str, bool]:
     held = max(int(row["resident_bytes"]) + int(row["compressed_bytes"]) for row in frames)
     room = max(int(row["resident_bytes"]) + int(row["pool_bytes"]) + int(row["free_bytes"]) for row in frames)
     near = {row["app"] for row in runs.one("evening-on-iphone", "events") if row["event"] == "warning"}
+    front = [row for row in runs.one("headline", "terminations")]
+    lost = [(row["app"], row["cause"], int(float(row["time_s"]))) for row in front]
+    windows = [float(row["time_s"]) for row in runs.one("headline", "events")
+               if row["event"] == "scene_state" and row["state"] == "unattached" and row["reason"] == "disconnect"]
+    wanted = {row["app"]: float(row["tapped_s"]) for row in runs.one("headline", "launches") if float(row["tapped_s"]) > 631}
     people = {row["seed"]: row["terminations"] for row in runs.seeds("seeded-commuter", "ladder")["ladder"]}
     return {
         "one-greedy-neighbour: critical at 25.7 s, and reader is ended then, by the policy":
@@ -101,6 +106,14 @@ def claims(runs: Runs) -> dict[str, bool]:
         "leak: ends after 41 s": round(leak) == 41,
         "quickstart: music gives its scene and its unused pages, and weather is ended":
             ends == ["weather"] and taken == {"disconnect_scene", "purge"},
+        "headline: one at its own limit, one too many twice, three because memory is critical, within 60 ms":
+            lost == [("chat-notify", "per-process-limit", 553), ("weather", "jettisoned", 600), ("chat", "jettisoned", 630),
+                     ("mail", "jettisoned", 630), ("feed", "jettisoned", 630), ("shop", "jettisoned", 860)]
+            and float(front[4]["time_s"]) - float(front[2]["time_s"]) <= 0.06,
+        "headline: six scenes go within 2 s at 4 min 42 s, and nobody ends before 9 min":
+            sum(281 < at < 284 for at in windows) == 6 and float(front[0]["time_s"]) > 540,
+        "headline: the user wants all three again within four minutes":
+            all(wanted[app] <= 870 for app in ("chat", "mail", "feed")),
         "evening-on-iphone: the reaper ends weather for the game, mail and feed for photos, browser for the shop, no other app":
             reaped == [("weather", 725), ("mail", 1021), ("feed", 1021), ("browser", 1381)]
             and [row["app"] for row in evening if row["exit_reason"] == "memoryResourceLimit"] == ["chat-notify"]

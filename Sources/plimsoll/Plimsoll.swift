@@ -11,7 +11,7 @@ struct Plimsoll: ParsableCommand {
         abstract: "Runs many simulated apps on real memory under a hard ceiling, and shows what a reclaim policy does.",
         discussion: """
             EXAMPLES
-              plimsoll run Scenarios/evening-on-iphone.yaml
+              plimsoll run Scenarios/headline.yaml
               plimsoll run Scenarios/evening-commute.yaml --policy lru \\
                 --set 'expect=[]' --out runs/lru
               plimsoll run Scenarios/quickstart.yaml \\
