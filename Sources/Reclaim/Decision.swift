@@ -110,7 +110,8 @@ public struct Evidence: Hashable, Sendable {
 public struct Candidate: Hashable, Sendable {
     /// What to do, and to which process or scene.
     public var action: ReclaimAction
-    /// The number that the ranking compared; the larger goes first. The unit is the policy's own.
+    /// The number that the ranking compared; the larger goes first. The unit is the policy's own. `Int64.max` stands
+    /// for endless, such as the time until an app is wanted that is never wanted again.
     public var score: Int64
     /// Why the policy wants the action, for people.
     public var reason: String
@@ -125,6 +126,9 @@ public struct Candidate: Hashable, Sendable {
     public var isReported = true
     /// How long the process has to end after it is asked to, if longer than UIKit allows; nil: UIKit's time.
     public var grace: TimeSpan?
+
+    /// The score as tables show it; nil: it is endless.
+    public var shownScore: Int64? { score == .max ? nil : score }
 
     /// A candidate without a rule, evidence or grace.
     public init(_ action: ReclaimAction, score: Int64, reason: String, cause: KillCause? = nil) {

@@ -10,7 +10,7 @@ public struct Parameter<Policy: ReclaimPolicy>: Sendable {
     public typealias Field<Value> = any WritableKeyPath<Policy, Value> & Sendable
 
     /// What lists, the schema, codecs and the tuner need to know.
-    public let description: PolicyParameter
+    public private(set) var description: PolicyParameter
     /// Sets the field; false if the value is of another kind than the field.
     private let set: @Sendable (inout Policy, ParameterValue) -> Bool
     /// What `table` means on a device, given the policy's other parameters.
@@ -99,6 +99,13 @@ public struct Parameter<Policy: ReclaimPolicy>: Sendable {
             return true
         }
         standing = nil
+    }
+
+    /// The same parameter, which has an effect only on devices with this part.
+    public func about(_ part: DevicePart) -> Parameter {
+        var parameter = self
+        parameter.description.part = part
+        return parameter
     }
 
     fileprivate func apply(_ value: ParameterValue, to policy: inout Policy) {
@@ -249,6 +256,8 @@ public struct PolicyParameter: Hashable, Sendable {
     /// Whether `--scale` multiplies the parameter. True for a size on this device, false for a size that describes
     /// the device that a scale model represents.
     public var isScaled = true
+    /// The part of a device without which the parameter has no effect; nil: it always has one.
+    public var part: DevicePart?
     /// What the value does, for lists and the schema.
     public let meaning: String
     /// Where the default comes from.

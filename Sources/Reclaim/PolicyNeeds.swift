@@ -17,6 +17,9 @@ public struct PolicyNeeds: OptionSet, Hashable, Sendable {
     /// The policy is a daemon that looks at times of its own: an allocation that waits for memory does not wake it
     /// before its next look.
     public static let ownTimes = PolicyNeeds(rawValue: 16)
+    /// The policy is asked again as soon as its victim has ended, though the victim's memory is still on its way back.
+    /// Without this, it is not asked before that memory is back.
+    public static let looksOn = PolicyNeeds(rawValue: 64)
     /// What the policy compares with `contentAbove` is `SystemSnapshot.obtainable`: free memory, and what the system
     /// takes for nothing. Without this, it is `available`.
     public static let obtainable = PolicyNeeds(rawValue: 32)

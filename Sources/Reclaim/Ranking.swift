@@ -52,16 +52,20 @@ extension SystemSnapshot {
             "available_bytes", observed: Int64(obtainable.bytes), threshold: Int64(threshold.bytes), rule: rule)
     }
 
-    /// Ranks the termination of processes off screen by falling score, ties by the lower process number. Spares
-    /// processes in the foreground and the one whose allocation is waiting.
+    /// Ranks terminations by falling score, ties by the lower process number.
     ///
-    /// - Parameter score: The larger the score, the sooner the process goes. The unit is the policy's own.
-    public func rankingTerminations(because why: String, score: (ProcessSnapshot) -> Int64) -> Decision {
+    /// - Parameters:
+    ///   - exemptions: The processes that the policy never ends.
+    ///   - score: The larger the score, the sooner the process goes. The unit is the policy's own.
+    public func rankingTerminations(
+        because why: String, sparing exemptions: Exemptions = [.onScreen, .requester],
+        score: (ProcessSnapshot) -> Int64
+    ) -> Decision {
         var decision = Decision()
         for process in processes {
-            if process.phase.isForeground {
+            if exemptions.contains(.onScreen), process.phase.isForeground {
                 decision.spare(process, because: "in the foreground")
-            } else if process.pid == requester {
+            } else if exemptions.contains(.requester), process.pid == requester {
                 decision.spare(process, because: Spared.requester)
             } else {
                 decision.rank(.terminate(process.pid), score: score(process), because: why)
@@ -70,6 +74,20 @@ extension SystemSnapshot {
         decision.sortByScore()
         return decision
     }
+}
+
+/// Whom a policy never ends, by a rule of its own. The scenario's limits may protect more.
+public struct Exemptions: OptionSet, Hashable, Sendable {
+    /// The bits of the set.
+    public let rawValue: Int
+
+    /// A set from its bits.
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// Processes in the foreground.
+    public static let onScreen = Exemptions(rawValue: 1)
+    /// The process whose allocation is waiting.
+    public static let requester = Exemptions(rawValue: 2)
 }
 
 extension Spared {

@@ -117,6 +117,8 @@ public struct SystemMeasures: Hashable, Sendable {
     public var refaulted = ByteCount.zero
     /// The most of `refaulted` that is not thrashing.
     public var refaultedAtMost = ByteCount.zero
+    /// Resident pages of processes that have ended, on their way back to the device.
+    public var returning: ByteCount = .zero
     /// The size of swap.
     public var swapTotal: ByteCount = .zero
     /// Unused swap.

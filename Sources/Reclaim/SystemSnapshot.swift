@@ -42,6 +42,8 @@ public struct SystemSnapshot: Sendable {
     public var processes: [ProcessSnapshot]
     /// How the monitor decides the level.
     public var monitor: MonitorSettings
+    /// Whether the limits forbid to end a process on a screen (`Limits.protectForeground`).
+    public var protectsForeground = true
     /// What else the device measures.
     public var measures = SystemMeasures()
     /// What happened before, as far as the simulation keeps it.

@@ -8,7 +8,7 @@ extension RunPlan {
     public func warnings(from speaker: String) -> [String] {
         let advice = PolicyCatalogue.type(named: policy.name)?.advice
         let general = [idleness, advice].compactMap(\.self)
-        return remarks + (general + strangers).map { "\(speaker): warning: \($0)" }
+        return remarks + (general + strangers + idleSettings).map { "\(speaker): warning: \($0)" }
     }
 
     /// A sentence that says that nothing happens in the scenario; nil if something does.
@@ -29,6 +29,52 @@ extension RunPlan {
             if !found.contains(sentence) { found.append(sentence) }
         }
         return found
+    }
+
+    /// Sentences about the policy's rules and parameters that can have no effect, because they concern a part that the
+    /// device lacks. They are no faults, because a policy file may serve several devices.
+    var idleSettings: [String] {
+        var found: [String] = []
+        for (place, part) in policyParts where !has(part) {
+            let remedy =
+                switch part {
+                case .swap: "no simulated device has swap"
+                case .compressor: "the device has no compressor; device.compressor gives it one"
+                case .fileCache: "the device has no file cache; device.file_cache gives it one"
+                }
+            let sentence = "\(place) has no effect: \(remedy)"
+            if !found.contains(sentence) { found.append(sentence) }
+        }
+        return found
+    }
+
+    private func has(_ part: DevicePart) -> Bool {
+        switch part {
+        case .swap: false
+        case .compressor: device.compressor != nil
+        case .fileCache: device.fileCache != nil
+        }
+    }
+
+    /// What the policy's rules and parameters need of the device, and the place.
+    private var policyParts: [(place: String, part: DevicePart)] {
+        var parts: [(String, DevicePart)] = []
+        let table = PolicyCatalogue.type(named: policy.name)?.parameterTable ?? []
+        for given in policy.parameters {
+            let parameter = table.first { $0.name == given.name }
+            guard let part = parameter?.part, given.value != parameter?.standard else { continue }
+            parts.append(("parameter '\(given.name)'", part))
+        }
+        for rule in policy.rules {
+            for claim in rule.when.claims + (rule.until?.claims ?? []) {
+                if let part = claim.measure.part { parts.append(("rule '\(rule.name)': '\(claim)'", part)) }
+            }
+            for claim in rule.who.claims + rule.order.flatMap(\.members.claims) {
+                if let part = claim.feature.part { parts.append(("rule '\(rule.name)': '\(claim)'", part)) }
+            }
+            if let part = rule.action.part { parts.append(("rule '\(rule.name)': \(rule.action.rawValue)", part)) }
+        }
+        return parts
     }
 
     /// Every app that the policy names, and the place.

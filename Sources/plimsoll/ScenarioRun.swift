@@ -14,7 +14,7 @@ struct ScenarioRun {
         let run = try FolderRun(plan, command.order)
         let traces = try TraceFiles(plan)
         if !command.ignoreHost { try HostMachine.check(plan, traces, flag: "--ignore-host") }
-        if !command.quiet && !command.summaryOnly, let text = OutputEstimate(plan).text {
+        if !command.summaryOnly, let text = OutputEstimate(plan).text {
             Terminal.complain("plimsoll: warning: \(text)")
         }
         let played = try run.play(traces, play)

@@ -220,6 +220,13 @@ struct AndroidPolicyTests {
         let low = phone(ram: .gibibytes(1), free: 20_000) { $0.measures.someLost = .milliseconds(70) }
         #expect(floor(fourteen.decide(low)) == 701)
         #expect(fourteen.decide(low).victims == [6, 5])
+        // Where nobody has such a score, nobody is killed, and who waits for memory goes on waiting.
+        var front = low
+        front.processes = low.processes.filter { $0.phase.isForeground }
+        front.demand = .allocation(by: front.processes[0].pid, wanted: .mebibytes(1))
+        #expect(fourteen.decide(front).standstill == .waiting("no process has a score of 701 or more"))
+        front.measures.fullLost = .milliseconds(700)
+        #expect(floor(fourteen.decide(front)) == 0)
     }
 
     @Test("lmkd waits 100 ms while the last victim dies, and every kill lowers the limit of thrashing by a tenth")

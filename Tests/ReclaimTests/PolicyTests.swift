@@ -258,14 +258,45 @@ struct PolicyTests {
         #expect(decision.order == [.terminate(ProcessID(1))])
     }
 
-    @Test("who waits for memory is not the victim of its own demand")
+    @Test("who waits for memory is no victim where the policy says so, and one where its original has no such rule")
     func requester() throws {
         let all = [process(1, .background), process(2)]
         let demand = ReclaimDemand.allocation(by: ProcessID(1), wanted: .mebibytes(1))
-        for name in ["lru", "ladder"] {
+        for name in ["lru", "ladder", "cheapest-relaunch"] {
             let decision = try policy(name).decide(snapshot(all, demand: demand))
             #expect(!decision.order.contains(.terminate(ProcessID(1))), "\(name)")
             #expect(decision.order.contains(.terminate(ProcessID(2))), "\(name)")
+        }
+        for name in ["largest-first", "lmkd-minfree", "jetsam", "jetsam-classic"] {
+            let decision = try policy(name).decide(snapshot(all, demand: demand))
+            #expect(decision.order.contains(.terminate(ProcessID(1))), "\(name)")
+            #expect(decision.order.contains(.terminate(ProcessID(2))), "\(name)")
+        }
+    }
+
+    @Test("the largest goes first, in front, too, where the limits allow that", arguments: [true, false])
+    func largestInFront(isProtected: Bool) throws {
+        let all = [process(1, .active, size: 300), process(2, size: 40)]
+        for demand in [ReclaimDemand.nothing, .allocation(by: ProcessID(1), wanted: .mebibytes(1))] {
+            var state = snapshot(all, demand: demand)
+            (state.protectsForeground, state.available) = (isProtected, .mebibytes(2))
+            let order = try policy("largest-first").decide(state).order
+            #expect(order == (isProtected ? ends(2) : ends(1, 2)))
+        }
+    }
+
+    @Test("a rule takes what is in front only where the limits allow that", arguments: [true, false])
+    func rulesInFront(isProtected: Bool) {
+        var state = snapshot([process(1, .active, size: 300), process(2, size: 40)], demand: .nothing)
+        state.protectsForeground = isProtected
+        for action in [RuleAction.terminate, .suspend] {
+            let rule = LadderRule(name: "big", action: action, order: [RuleTier(.named(.largest))])
+            let order = RuleLadder(rules: [rule]).decide(state).order
+            guard action == .terminate else {
+                #expect(order.isEmpty)
+                continue
+            }
+            #expect(order == (isProtected ? ends(2) : ends(1, 2)))
         }
     }
 }

@@ -43,6 +43,94 @@ struct ReclaimRunTests {
             launches: lines(sinks[RunTables.launches]))
     }
 
+    /// A hog in front that leaks, small processes off screen, and a device that takes memory back at this rate.
+    private static func hog(_ policy: String, rate: String, duration: String = "30s") -> String {
+        """
+        duration: \(duration)
+        device: { ceiling: 2GiB, reserved: 128MiB, reclaim_rate: \(rate) }
+        policy: \(policy)
+        limits: { protect_foreground: false }
+        apps:
+          - name: hog
+            oom_score_adj: 0
+            memory: { base: 1GiB, scene: 0B, leak: 100MiB/s, objects: { constant: 64KiB } }
+          - { name: first, oom_score_adj: 0, memory: { base: 20MiB, scene: 0B } }
+          - { name: second, oom_score_adj: 0, memory: { base: 10MiB, scene: 0B } }
+        start:
+          - { process: first, state: suspended }
+          - { process: second, state: suspended }
+          - { process: hog, state: front }
+        """
+    }
+
+    @Test("a victim's memory comes back at the device's rate, and a policy that looks on ends others meanwhile")
+    func returns() throws {
+        let slow = try Self.run(Self.hog("earlyoom", rate: "16MiB/s"))
+        #expect(slow.tally.terminations.map(\.app) == ["hog", "first", "second"])
+        // With a fast device the memory is back before earlyoom looks again.
+        let fast = try Self.run(Self.hog("earlyoom", rate: "64GiB/s"))
+        #expect(fast.tally.terminations.map(\.app) == ["hog"])
+        // Jetsam asks for nobody else before the memory is back.
+        let jetsam = try Self.run(Self.hog("{ name: jetsam, parameters: { kernel: 11417 } }", rate: "16MiB/s"))
+        let ends = jetsam.tally.terminations
+        #expect(ends.map(\.app).suffix(1) == ["hog"])
+        #expect(ends.dropFirst().allSatisfy { $0.at > ends[0].at })
+    }
+
+    @Test("what is on its way back is resident until it is there, a piece every 100 ms")
+    func pieces() throws {
+        let head = "plimsoll: 1\nname: pieces\nbackend: accounting\n"
+        let text = head + Self.hog("largest-first", rate: "512MiB/s", duration: "20s")
+        let plan = try ScenarioLoader.load(text: text, file: "p.yaml", overrides: Overrides(sets: [])).get()
+        let sinks = RunSinks { _ in MemorySink() }
+        let simulation = Simulation(plan, memory: try plan.makeDevice(), sinks: sinks, verify: true)
+        _ = try simulation.run()
+        let end = try #require(simulation.tally.terminations.first)
+        #expect(end.app == "hog")
+        let rows = TableRow.all(in: (sinks[RunTables.samples] as? MemorySink)?.bytes ?? [])
+        let resident = rows.compactMap { row -> (Double, Double)? in
+            guard let at = Double(row["time_s"]), let bytes = Double(row["resident_bytes"]) else { return nil }
+            return (at, bytes)
+        }
+        let since = Double(end.at.microseconds) / 1_000_000
+        let falls = zip(resident, resident.dropFirst()).filter { $1.0 > since && $0.1 - $1.1 > Double(32 << 20) }
+        // Some 1.8 GiB at 512 MiB/s.
+        #expect((20...40).contains(falls.count))
+        let last = try #require(falls.last?.1.0)
+        #expect((3.2...4.2).contains(last - since))
+    }
+
+    @Test("where nobody has a score from the floor on, who waits goes on waiting, until a full stall lowers the floor")
+    func floorFindsNobody() throws {
+        let run = try Self.run(
+            """
+            duration: 1min
+            device: { ceiling: 512MiB, reserved: 64MiB }
+            policy: { name: lmkd, parameters: { low_watermark_alone: true } }
+            apps:
+              - { name: front, like: plain, memory: { base: 50MiB, growth: { rate: 20MiB/s, up_to: 300MiB } } }
+              - { name: previous, like: plain, memory: { base: 100MiB } }
+              - { name: service, like: plain, oom_score_adj: 500, memory: { base: 80MiB } }
+            start:
+              - { process: service, state: suspended, idle: 8min, age: 20min }
+              - { process: previous, state: suspended, idle: 1min, age: 20min }
+            user:
+              - { at: 1s, launch: front }
+            """)
+        #expect(run.tally.terminations.first?.app == "previous")
+        #expect(!run.tally.terminations.contains { $0.app == "front" })
+        let waits = try #require(run.times("stall", "front").first)
+        let ends = try #require(run.tally.terminations.first).at
+        #expect((0.6...1.2).contains(Double(ends.microseconds) / 1_000_000 - waits))
+    }
+
+    @Test("largest-first ends the hog, which waits for memory itself, and in front where that is allowed")
+    func requesterIsVictim() throws {
+        let front = try Self.run(Self.hog("largest-first", rate: "4GiB/s"))
+        #expect(front.tally.terminations.map(\.app) == ["hog"])
+        #expect(front.tally.terminations[0].course.cause == "jettisoned")
+    }
+
     @Test(
         "a scene that disconnects without freeing anything is shown to policies as it is",
         arguments: ["lmkd", "systemd-oomd"])

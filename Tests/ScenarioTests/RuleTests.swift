@@ -234,6 +234,29 @@ struct RuleTests {
             ])
     }
 
+    @Test("a rule or a parameter about a part that the device lacks is told, and none about one that it has")
+    func idleSettings() throws {
+        let when = "[swap_free < 10%, compressor == full, { any: [file_cache < 1%] }]"
+        let rules = "{ name: a, when: \(when), action: compress }, { name: b, who: swapped > 1MiB, action: drop_files }"
+        let sets = ["policy={ name: ladder, rules: [\(rules)] }"]
+        func told(_ more: [String] = []) throws -> [String] {
+            try ScenarioTests.Samples.load(ScenarioTests.Samples.commute, Overrides(sets: sets + more)).get()
+                .idleSettings
+        }
+        let swap = [
+            "rule 'a': 'swap_free < 10%' has no effect: no simulated device has swap",
+            "rule 'b': 'swapped > 1MiB' has no effect: no simulated device has swap",
+        ]
+        let (compressor, files) = ("device.compressor gives it one", "device.file_cache gives it one")
+        let all = try told()
+        #expect(all.count == 6 && swap.allSatisfy(all.contains))
+        #expect(all.count { $0.hasSuffix(compressor) } == 2 && all.count { $0.hasSuffix(files) } == 2)
+        #expect(try told(["device.compressor={}", "device.file_cache={}"]) == swap)
+        let lmkd = ["policy={ name: lmkd, parameters: { swap_low: 20%, kill_wait: 1s } }"]
+        let plan = try ScenarioTests.Samples.load(ScenarioTests.Samples.commute, Overrides(sets: lmkd)).get()
+        #expect(plan.idleSettings == ["parameter 'swap_low' has no effect: no simulated device has swap"])
+    }
+
     // MARK: Features
 
     /// For each feature: a claim that holds for process 1 and not for process 2, and the change that makes it hold.

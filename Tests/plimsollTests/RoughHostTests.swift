@@ -184,7 +184,7 @@ struct RoughHostTests {
             let expected = "with 864,000,001 samples, samples.csv will have about 120.7 GiB"
             #expect(valid.error.hasPrefix("s.yaml: warning: \(expected)"), "\(valid.error)")
             let run = try Program.run(
-                ["run", "s.yaml", "--backend", "accounting", "--out", "r"], in: folder
+                ["run", "s.yaml", "--backend", "accounting", "--quiet", "--out", "r"], in: folder
             ) { process in
                 try Program.wait { try !Program.text(folder.appending(path: ".stderr")).isEmpty }
                 kill(process.processIdentifier, SIGINT)

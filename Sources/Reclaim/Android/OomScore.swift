@@ -86,14 +86,14 @@ struct ScoredProcess {
 extension SystemSnapshot {
     /// Victims as lmkd picks them: processes with a score of at least `floor`, the highest first. Among equal scores
     /// it takes the least recently used; at scores up to `heaviestAt` it takes the largest instead, because the user
-    /// notices every kill there, and one kill should be enough.
+    /// notices every kill there, and one kill should be enough. lmkd does not know whose allocation waits. If nobody
+    /// has such a score, nobody is killed, and an allocation goes on waiting. Source: AOSP lmkd android-13 and -14,
+    /// `find_and_kill_process`.
     func rankingByScore(floor: Int, heaviestAt: Int, because why: String) -> Decision {
         var decision = Decision()
         var victims: [ScoredProcess] = []
         for (process, score) in zip(processes, OomScore.all(of: self)) {
-            if process.pid == requester {
-                decision.spare(process, because: Spared.requester)
-            } else if process.isEnding {
+            if process.isEnding {
                 decision.spare(process, because: "it is on its way out")
             } else if score < floor {
                 decision.spare(process, because: "its score \(score) is below the floor \(floor)")
@@ -101,6 +101,7 @@ extension SystemSnapshot {
                 victims.append(ScoredProcess(process: process, score: score))
             }
         }
+        if victims.isEmpty { decision.standstill = .waiting("no process has a score of \(floor) or more") }
         victims.sort { a, b in
             if a.score != b.score { return a.score > b.score }
             if a.score <= heaviestAt {

@@ -79,6 +79,7 @@ extension SystemSnapshot {
             holding: process.footprint, adjustment: process.oomScoreAdj, of: ceiling + measures.swapTotal)
     }
 
-    /// The memory that processes have or can get: what is available, and what they hold in RAM (`AnonPages`).
-    var userMemory: ByteCount { processes.reduce(available) { $0 + $1.residentSize } }
+    /// The memory that processes have or can get: what is available, and what they and those that have just ended hold
+    /// in RAM (`AnonPages`).
+    var userMemory: ByteCount { processes.reduce(available + measures.returning) { $0 + $1.residentSize } }
 }

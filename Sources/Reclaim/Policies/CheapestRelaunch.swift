@@ -3,7 +3,8 @@ import Quantities
 /// Ends the process that is cheapest to bring back per byte freed (SWAM's idea).
 ///
 /// The cost is the declared time of a cold launch, plus the time to fill its memory. How likely the user is to want it
-/// plays no part. `minimum_idle` puts processes that were seen a moment ago last.
+/// plays no part. `minimum_idle` puts processes that were seen a moment ago last. It spares what is in front, and the
+/// process whose allocation waits.
 public struct CheapestRelaunch: ReclaimPolicy {
     public static let name = "cheapest-relaunch"
     public static let summary = "ends the app that costs least to bring back per byte freed"

@@ -10,7 +10,8 @@ import Quantities
 /// the system keeps.
 ///
 /// While a process that was asked to end lives, the policy waits up to `wait` and then asks again. Time alone makes it
-/// kill nothing: only the lower shares do. It sleeps between two looks, the longer the more memory and swap there is
+/// kill nothing: only the lower shares do. Once the victim is gone, the policy looks again, whether or not the victim's
+/// memory is back. It sleeps between two looks, the longer the more memory and swap there is
 /// above the higher shares. Nothing wakes it, not even an allocation that waits. The scenario's limits on background
 /// apps are none of earlyoom's; for them the policy kills at once.
 ///
@@ -18,7 +19,7 @@ import Quantities
 public struct EarlyOOM: ReclaimPolicy {
     public static let name = "earlyoom"
     public static let summary = "Linux's earlyoom: asks the highest oom_score to end, or kills it (earlyoom 1.9)"
-    public static let needs: PolicyNeeds = [.everySample, .ownTimes]
+    public static let needs: PolicyNeeds = [.everySample, .ownTimes, .looksOn]
 
     private static let source = "earlyoom 1.9"
 
@@ -49,8 +50,9 @@ public struct EarlyOOM: ReclaimPolicy {
     public static let parameters: [Parameter<Self>] = [
         share(\.terminate, "terminate", "if at most this share of memory is available, the victim is asked to end"),
         share(\.kill, "kill", "if at most this share of memory is available, the victim is killed"),
-        share(\.swapTerminate, "swap_terminate", "terminate also requires that at most this share of swap is free"),
-        share(\.swapKill, "swap_kill", "kill also requires that at most this share of swap is free"),
+        share(\.swapTerminate, "swap_terminate", "terminate also requires that at most this share of swap is free")
+            .about(.swap),
+        share(\.swapKill, "swap_kill", "kill also requires that at most this share of swap is free").about(.swap),
         Parameter(
             \.fastest, "poll_fastest", from: .milliseconds(1), to: .minutes(1),
             meaning: "the shortest time between two looks", source: source),
@@ -58,7 +60,7 @@ public struct EarlyOOM: ReclaimPolicy {
             \.slowest, "poll_slowest", from: .milliseconds(1), to: .minutes(1),
             meaning: "the longest time between two looks", source: source),
         rate(\.fillRate, "fill_rate", of: "memory"),
-        rate(\.swapFillRate, "swap_fill_rate", of: "swap"),
+        rate(\.swapFillRate, "swap_fill_rate", of: "swap").about(.swap),
         Parameter(
             \.wait, "wait", from: .zero, to: .minutes(10),
             meaning: "how long it waits for a victim that it asked to end, before it asks again", source: source),

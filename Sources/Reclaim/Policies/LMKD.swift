@@ -5,14 +5,15 @@ import Quantities
 /// The policy looks for a victim if processes have waited for memory for `partial_stall` within a second. After an
 /// action it looks at every sample for `poll_window`, even without such a stall. The first condition that holds sets
 /// the lowest score (`OomScore`) that may be killed. Each look kills one process at most; for `kill_wait` after a kill,
-/// the policy waits for the victim to die. Every kill within the last `poll_window` lowers the limit of thrashing.
+/// the policy waits for the victim to die, but not for the victim's memory. Every kill within the last `poll_window`
+/// lowers the limit of thrashing.
 /// Reproduces AOSP lmkd android-13; a flag adds android-14's last condition. The conditions on thrashing and on the
 /// file cache occur on a device with `file_cache`. No simulated device has swap, so tests supply the facts for the
 /// conditions on it.
 public struct LMKD: ReclaimPolicy {
     public static let name = "lmkd"
     public static let summary = "Android's killer by pressure stalls and watermarks (lmkd android-13)"
-    public static let needs: PolicyNeeds = .everySample
+    public static let needs: PolicyNeeds = [.everySample, .looksOn]
 
     private static let source = "AOSP lmkd android-13"
     private static let ours = "ours; Linux derives it from min_free_kbytes"
@@ -33,21 +34,26 @@ public struct LMKD: ReclaimPolicy {
             meaning: "how long it waits for the last victim to die", source: source),
         Parameter(
             \.swapLow, "swap_low", from: .zero, to: .one,
-            meaning: "swap counts as low if less than this share of it is free", source: source),
+            meaning: "swap counts as low if less than this share of it is free", source: source
+        ).about(.swap),
         Parameter(
             \.thrashing, "thrashing", from: .zero, to: .percent(1_000),
             meaning: "above this share of the file cache, file pages that are read again count as thrashing",
-            source: source),
+            source: source
+        ).about(.fileCache),
         Parameter(
             \.thrashingDecay, "thrashing_decay", from: .zero, to: .one,
-            meaning: "the share by which every kill lowers the limit of thrashing", source: source),
+            meaning: "the share by which every kill lowers the limit of thrashing", source: source
+        ).about(.fileCache),
         Parameter(
             \.thrashingCritical, "thrashing_critical", from: 1, to: 100,
-            meaning: "at this many times the limit or more, any process may be killed if swap is low", source: source),
+            meaning: "at this many times the limit or more, any process may be killed if swap is low", source: source
+        ).about(.fileCache),
         Parameter(
             \.fileCacheLow, "file_cache_low", from: .zero, to: .one,
             meaning: "the file cache counts as low if it is less than this share of RAM",
-            source: "ours; lmkd has a fixed size, filecache_min_kb"),
+            source: "ours; lmkd has a fixed size, filecache_min_kb"
+        ).about(.fileCache),
         Parameter(
             \.watermarkMin, "watermark_min", from: .zero, to: .one,
             meaning: "the kernel's min watermark as a share of RAM", source: ours),

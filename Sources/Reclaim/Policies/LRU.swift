@@ -3,7 +3,8 @@ import Quantities
 /// Ends the process that the user has not seen for the longest time, whatever its size. The usual baseline.
 ///
 /// It acts at the critical level (without `only_when_critical` from the warning level on), for a limit, or when an
-/// allocation waits. It has no milder steps before termination.
+/// allocation waits. It has no milder steps before termination. It spares what is in front, and the process whose
+/// allocation waits.
 public struct LRU: ReclaimPolicy {
     public static let name = "lru"
     public static let summary = "ends the least recently used process, whatever its size"

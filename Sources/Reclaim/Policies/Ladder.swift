@@ -9,8 +9,9 @@ import Quantities
 /// kind of action is a rung of the ladder. On a rung the longest idle process comes first; ties go to the lower process
 /// number. Audible and navigating apps come last. If an app in front has windows off screen, they are disconnected
 /// like other scenes off screen, for pressure and for a waiting allocation. A limit on background memory counts
-/// neither these windows nor the dirty pages of that app. Scenes on screen are never taken. Parameters decide the
-/// order, time and extent of terminations: see `VictimOrder`, `terminate_after` and `terminate_below`.
+/// neither these windows nor the dirty pages of that app. Scenes on screen are never taken, and nothing is taken from
+/// the process whose allocation waits. Parameters decide the order, time and extent of terminations: see
+/// `VictimOrder`, `terminate_after` and `terminate_below`.
 public struct Ladder: ReclaimPolicy {
     public static let name = "ladder"
     public static let summary = "warn, purge, suspend, disconnect scenes, then end background processes"

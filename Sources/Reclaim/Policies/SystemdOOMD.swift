@@ -6,18 +6,20 @@ import Quantities
 /// If more than a share of memory and more than that share of swap are used, it ends the process that has most in swap.
 /// If full stalls take more than a share of the time for a while, it ends the process from which most memory was
 /// reclaimed (`MemorySnapshot.recentlyReclaimed`); among equals, the largest. After an action it ignores pressure for
-/// `pause`. Source: systemd v261. Without swap the first condition cannot hold, as on a real machine without swap.
+/// `pause`, and does not wait for the victim's memory. Source: systemd v261. Without swap the first condition cannot
+/// hold, as on a real machine without swap.
 public struct SystemdOOMD: ReclaimPolicy {
     public static let name = "systemd-oomd"
     public static let summary = "Linux's systemd-oomd: swap used up, or pressure that lasts (systemd v261)"
-    public static let needs: PolicyNeeds = .everySample
+    public static let needs: PolicyNeeds = [.everySample, .looksOn]
 
     private static let source = "systemd v261"
 
     public static let parameters: [Parameter<Self>] = [
         Parameter(
             \.used, "used", from: .zero, to: .one,
-            meaning: "memory and swap count as used up if more than this share of each is used", source: source),
+            meaning: "memory and swap count as used up if more than this share of each is used", source: source
+        ).about(.swap),
         Parameter(
             \.pressure, "pressure", from: .zero, to: .one,
             meaning: "pressure counts as too high if full stalls, averaged over 10 s, take more than this share",
@@ -97,11 +99,7 @@ public struct SystemdOOMD: ReclaimPolicy {
             return (x.0, x.1, b.pid) > (y.0, y.1, a.pid)
         }
         for process in sorted {
-            if process.pid == snapshot.requester {
-                decision.spare(process, because: Spared.requester)
-            } else {
-                decision.rank(.terminate(process.pid), score: Int64(measure(process).0.bytes), because: why)
-            }
+            decision.rank(.terminate(process.pid), score: Int64(measure(process).0.bytes), because: why)
         }
         return decision
     }

@@ -11,10 +11,10 @@ public struct LadderRule: Hashable, Sendable {
     public var when: RuleCondition<SystemClaim>
     /// What the rule does.
     public var action: RuleAction
-    /// The targets that the rule may touch. No rule ever suspends or ends an app in front, and none suspends,
-    /// disconnects or ends a process that is ending or whose own allocation is waiting. A rule that disconnects tests
-    /// each scene off screen; it includes scenes of an app in front unless the demand is a limit. For such a rule
-    /// `idle` and `footprint` mean the scene's own, here and in `order`.
+    /// The targets that the rule may touch. No rule suspends an app in front, none ends one unless the limits allow
+    /// that, and none suspends, disconnects or ends a process that is ending or whose own allocation is waiting. A rule
+    /// that disconnects tests each scene off screen; it includes scenes of an app in front unless the demand is a
+    /// limit. For such a rule `idle` and `footprint` mean the scene's own, here and in `order`.
     public var who: RuleCondition<ProcessClaim>
     /// The tiers of the ranking. A candidate belongs to the first tier whose members include it. A candidate in no tier
     /// is left alone.
@@ -60,6 +60,15 @@ extension RuleAction {
         case .disconnectScene: "disconnects scenes off screen, even of the app in front; their sessions are kept"
         case .terminatePolitely: "asks it to end; it is called back and has \(Deadline.terminate.span)"
         case .terminate: "ends it at once"
+        }
+    }
+
+    /// The part of the device without which the action frees nothing; nil: it needs none.
+    public var part: DevicePart? {
+        switch self {
+        case .compress: .compressor
+        case .dropFiles: .fileCache
+        case .warn, .purge, .discard, .suspend, .disconnectScene, .terminatePolitely, .terminate: nil
         }
     }
 

@@ -76,6 +76,19 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
         }
     }
 
+    /// The part of the device without which the feature is zero; nil: it needs none.
+    public var part: DevicePart? {
+        switch self {
+        case .swapped: .swap
+        case .compressed: .compressor
+        case .files: .fileCache
+        case .state, .app, .like, .mode, .busy, .answering, .waiting, .likelihood, .footprint, .dirty, .cache,
+            .purgeable, .limitShare, .siblingShare, .sizeRank, .growth, .idle, .age, .warned, .relaunchCost, .band,
+            .oomScore:
+            nil
+        }
+    }
+
     /// Whether the feature is a number, so that an order can weigh it.
     public var isNumber: Bool {
         switch kind {

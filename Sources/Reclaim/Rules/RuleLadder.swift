@@ -95,7 +95,7 @@ extension LadderRule {
     func objection(to target: RuleTarget, _ view: RuleView) -> RuleObjection? {
         let process = target.process
         if action.isLoss {
-            if process.phase.isForeground && !takesWindows(view.snapshot) { return .inFront }
+            if process.phase.isForeground && !mayTakeInFront(view.snapshot) { return .inFront }
             if process.pid == view.snapshot.requester { return .requester }
             if process.isEnding { return .ending }
         }
@@ -115,9 +115,14 @@ extension LadderRule {
         }
     }
 
-    /// Whether the rule takes windows off screen of an app in front.
-    private func takesWindows(_ snapshot: SystemSnapshot) -> Bool {
-        action == .disconnectScene && !snapshot.isAboutLimits
+    /// Whether the rule takes something of an app in front: windows off screen, or its process where the limits allow
+    /// that.
+    private func mayTakeInFront(_ snapshot: SystemSnapshot) -> Bool {
+        switch action {
+        case .disconnectScene: !snapshot.isAboutLimits
+        case .terminate, .terminatePolitely: !snapshot.protectsForeground
+        case .warn, .purge, .discard, .dropFiles, .compress, .suspend: false
+        }
     }
 
     private func tier(of target: RuleTarget, _ view: RuleView) -> Int? {

@@ -1,6 +1,13 @@
 import Pressure
 import Quantities
 
+/// A part that not every device has. What is about it has no effect on a device without it.
+public enum DevicePart: String, CaseIterable, Sendable {
+    case swap
+    case compressor
+    case fileCache = "file cache"
+}
+
 /// What a rule's `when` and `until` can refer to; the raw values are the names in scenarios.
 ///
 /// A share of memory refers to all RAM, a share of swap to all swap. What the device does not have (swap; a file cache
@@ -46,6 +53,19 @@ public enum SystemMeasure: String, CaseIterable, Sendable {
         case .processes, .offScreen, .suspended, .kills: .count
         case .level: .ladder(PressureLevel.allCases.map(\.rawValue))
         case .demand: .choice(ReclaimDemand.names)
+        }
+    }
+
+    /// The part of the device that is measured; nil: something that every device has.
+    public var part: DevicePart? {
+        switch self {
+        case .swapFree, .swapUsed: .swap
+        case .compressed, .compressorPool, .compressor: .compressor
+        case .fileCache, .thrashing: .fileCache
+        case .available, .used, .largest, .purgeable, .someAvg10, .someAvg60, .someAvg300, .fullAvg10, .fullAvg60,
+            .fullAvg300, .someStall, .fullStall, .limitShare, .processes, .offScreen, .suspended, .kills, .level,
+            .demand:
+            nil
         }
     }
 

@@ -14,8 +14,10 @@ struct WorkOrder: Hashable {
         case deferredWork
         /// What an app uses of a core as time passes: frames on screen, its own work off screen.
         case use
-        /// Pages go back to the device: a purge or the end of a process.
+        /// Pages of a living process go back to the device, or an action has no work of its own.
         case reclaim
+        /// Pages of an ended process go back to the device.
+        case bury
         /// The compressor compresses pages.
         case compress
     }
@@ -35,6 +37,7 @@ struct WorkOrder: Hashable {
         case (.deferredWork, let owner?): .due(owner, .deferredWorkDone(serial: serial))
         case (.use, let owner?): .due(owner, .useDone(serial: serial))
         case (.compress, _): .compressDone(serial: serial)
+        case (.bury, _): .memoryReturns(serial: serial)
         case (.reclaim, _), (_, nil): .reclaimDone(serial: serial)
         }
     }
@@ -64,9 +67,9 @@ protocol DeviceWork: AnyObject {
     func run(_ span: TimeSpan, _ order: WorkOrder, as service: ServiceClass?, at now: Instant)
     /// Fills this amount of fresh memory.
     func fill(_ bytes: ByteCount, _ order: WorkOrder, as service: ServiceClass?, at now: Instant)
-    /// Takes this amount back from a process that lives on.
+    /// Takes this amount back from a process that lives on, or one more piece of an ended one.
     func takeBack(_ bytes: ByteCount, _ order: WorkOrder, as service: ServiceClass?, at now: Instant)
-    /// Takes back all that a process held when it ended.
+    /// Takes down a process that has ended, and takes the first piece of its memory back.
     func bury(_ bytes: ByteCount, _ order: WorkOrder, as service: ServiceClass?, at now: Instant)
     /// Drops work that is not done.
     ///

@@ -13,6 +13,8 @@ enum SimulationEvent {
     case protectedDataGoes(lock: Int)
     case warnNext
     case reclaimDone(serial: Int)
+    /// A piece of an ended process's memory has come back.
+    case memoryReturns(serial: Int)
     /// The compressor has compressed a batch of pages.
     case compressDone(serial: Int)
     case retryWaiters

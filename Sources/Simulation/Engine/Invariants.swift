@@ -39,12 +39,16 @@ struct Invariants {
             compressed += mine.compressed
             claim(mine.active + mine.dirty == mine.resident + mine.compressed, "\(process.profile.name): \(mine)")
         }
+        for mine in reclaimer.returning.books {
+            held += mine.resident
+            compressed += mine.compressed
+        }
         // The canary: two processes seem to hold a page that nobody handed out.
         if faults.hasCanary, processes.live.count > 1 { held += .kibibytes(4) }
         claim(
             held + books.compressor + books.files + books.reserved == books.resident,
-            "processes hold \(held), the compressor \(books.compressor), files \(books.files), "
-                + "but \(books.resident) are resident")
+            "processes and what is left of ended ones hold \(held), the compressor \(books.compressor), files "
+                + "\(books.files), but \(books.resident) are resident")
         claim(
             books.files == supply.fileBacked, "the file cache holds \(supply.fileBacked), not \(books.files)")
         claim(

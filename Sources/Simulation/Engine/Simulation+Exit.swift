@@ -17,6 +17,8 @@ extension Simulation {
         let fact = fact ?? decided.map { .decided($0.end.cause) }
         let termination = reason.isBySystem ? termination(of: process, reason, explanation, fact, decided) : nil
         let footprint = memory.books(of: process.slot).footprint
+        let isVictim = reclaimer.isEnding(process)
+        let pools = isVictim ? process.allPools : []
         waiters.end(process)
         abandonLaunch(of: process, outcome: .terminated)
         recorder.event(
@@ -28,10 +30,10 @@ extension Simulation {
         recorder.count(of: process) { $0.end(reason, inForeground: wasForeground) }
         if process.phase != .notRunning { apply(.terminate, to: process, reason: reason.rawValue) }
         if let termination { record(termination, of: process) }
-        releaseEverything(of: process)
+        releaseEverything(of: process, keepingMemory: isVictim)
         if process.course.isSwipedAway { app.discardAllSessions() }
         parts.ended(process, because: reason)
-        reclaimer.processEnded(process, reason, held: footprint)
+        reclaimer.processEnded(process, reason, held: footprint, pools)
         waiters.serve()
         if let tap = app.takeTap() {
             if display.isShown(app.id) {
@@ -114,7 +116,9 @@ extension Simulation {
     }
 
     /// Removes the process from every component; its memory goes back to the device.
-    func releaseEverything(of process: LiveProcess) {
+    ///
+    /// - Parameter keepsMemory: Whether the memory stays, because it returns at the device's rate.
+    func releaseEverything(of process: LiveProcess, keepingMemory keepsMemory: Bool = false) {
         process.record.forgetProcess(closing: process.course.closing, external: process.course.externalScene)
         // The second display goes dark.
         if process.course.externalScene != nil { display.showExternally(nil) }
@@ -130,6 +134,7 @@ extension Simulation {
         if !process.record.requests.isEmpty { services.processEnded(of: process.record) }
         releaseDisplay(by: process)
         releaseSecondDisplay(by: process)
+        guard !keepsMemory else { return }
         do {
             _ = try memory.endProcess(process.slot)
         } catch {

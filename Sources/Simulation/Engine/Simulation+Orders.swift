@@ -117,6 +117,12 @@ extension Simulation {
         if reclaimer.finish(serial) { retryWaiters() }
     }
 
+    /// A piece of an ended process's memory is back. Who waits for memory tries again, unless the action is not done.
+    func returnMemory(_ serial: Int) {
+        if let done = reclaimer.takeReturned(serial) { return finishReclaim(done) }
+        if !reclaimer.isFreeing { waiters.serve() }
+    }
+
     // MARK: No process is left to reclaim from
 
     /// The policy does nothing for a waiting allocation. If memory may still come back by itself, the process goes on
@@ -124,7 +130,8 @@ extension Simulation {
     private func leaveUnserved(_ allocation: UnservedAllocation) {
         guard let process = processes.process(allocation.pid) else { return }
         let isPatient = waiters.since(process).map { now - $0 < Simulation.patience } ?? true
-        if isPatient && (allocation.mayWait || processes.live.contains { mayStillFree($0, for: process) }) { return }
+        let mayWait = allocation.mayWait || reclaimer.isExpectingPages
+        if isPatient && (mayWait || processes.live.contains { mayStillFree($0, for: process) }) { return }
         giveUp(process, allocation)
     }
 

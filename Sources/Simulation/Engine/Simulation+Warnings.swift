@@ -15,8 +15,7 @@ extension Simulation {
         warnNearLimits()
         reclaimer.followGrowth()
         sampler.record(level: watch.level, waiters.stalls)
-        scheduler.sample()
-        samplePages()
+        sampleDevice()
         supply.keepMemoryFree(at: now)
         worker.compressor?.consider()
         check()
@@ -24,8 +23,9 @@ extension Simulation {
         agenda.schedule(.sample, after: plan.monitor.interval)
     }
 
-    /// Writes the row of `pages.csv`.
-    private func samplePages() {
+    /// Writes the rows of `cores.csv` and `pages.csv`.
+    func sampleDevice() {
+        scheduler.sample()
         guard plan.hasKindsOfPages else { return }
         let activity = worker.compressor?.sample() ?? CompressorActivity()
         recorder.tally.sampled.compressor.add(activity)

@@ -63,7 +63,7 @@ extension Simulation {
     /// Continues the work until it is done, time has to pass, or memory is missing.
     func continueWork(of process: LiveProcess) {
         while true {
-            switch worker.goOn(process, isFreeing: reclaimer.isFreeing) {
+            switch worker.goOn(process, isFreeing: reclaimer.isExpectingPages) {
             case .finished: return finishWork(of: process)
             case .filling(let bytes):
                 return scheduler.fill(bytes, order(.fill, for: process))
@@ -124,7 +124,7 @@ extension Simulation {
 
     /// Lets every waiting process try again, the most urgent first; then asks the policy for those that still wait.
     ///
-    /// Memory that an action frees is available only when the action is done, so that its time is part of the waiting.
+    /// For memory that an action frees they wait until the action is done, so that its time is part of the waiting.
     func retryWaiters() {
         guard !reclaimer.isFreeing else { return }
         for process in waiters.takeAll() where processes.isAlive(process) && waiters.isWaiting(process) {

@@ -106,8 +106,7 @@ public final class Simulation {
             tally: RunTally(
                 scenario: plan.name, policy: plan.policy.title, seed: plan.seed, ceiling: memory.books.ceiling,
                 apps: plan.apps.map(\.name)),
-            checksRows: options.verifies, hasPages: plan.hasKindsOfPages,
-            hasLimits: plan.hasProcessLimits)
+            checksRows: options.verifies, hasPages: plan.hasKindsOfPages, hasLimits: plan.hasProcessLimits)
         processes = ProcessTable(AppRecord.all(of: plan, faults: faults))
         changes = ChangedProcesses(processes, memory, agenda)
         scheduler = Scheduler(
@@ -133,12 +132,14 @@ public final class Simulation {
             of: size, plan.monitor, seed: plan.seed,
             foresight: knowsFuture ? KnownFuture(user, plan, memory: memory, processes: processes) : nil,
             worker: worker, memory: memory, processes: processes, changes: changes, agenda: agenda, faults: faults,
-            verifies: options.verifies)
+            protectsForeground: plan.limits.protectForeground, verifies: options.verifies)
+        let returning = ReturningMemory(
+            rate: plan.device.reclaimRate, memory: memory, scheduler: scheduler, faults: faults)
         sampler = Sampler(
             plan.appRows,
             looksAtMemory: recorder.apps.isRead || recorder.limits.isRead || options.reports != nil || options.verifies,
-            memory: memory, processes: processes, changes: changes, recorder: recorder, faults: faults,
-            agenda: agenda)
+            memory: memory, returning: returning, processes: processes, changes: changes, recorder: recorder,
+            faults: faults, agenda: agenda)
         auditor = Auditor(memory: memory, processes: processes, recorder: recorder, faults: faults, agenda: agenda)
         reports = KillReporter(
             options.reports, memory: memory, processes: processes, display: display, snapshots: snapshots,
@@ -147,8 +148,8 @@ public final class Simulation {
             policy, contentAbove: policy.contentAbove(on: size), mode: options.mode,
             demands: Demands(
                 limits: plan.limits, memory: memory, processes: processes, worker: worker, watch: watch),
-            snapshots: snapshots, reports: reports, scheduler: scheduler, recorder: recorder, agenda: agenda,
-            faults: faults)
+            snapshots: snapshots, reports: reports, returning: returning, scheduler: scheduler, recorder: recorder,
+            agenda: agenda, faults: faults)
         scheduleStart()
     }
 
@@ -260,6 +261,7 @@ public final class Simulation {
         case .protectedDataGoes(let lock): closeProtectedData(lock)
         case .warnNext: warnNext()
         case .reclaimDone(let serial): finishReclaim(serial)
+        case .memoryReturns(let serial): returnMemory(serial)
         case .compressDone(let serial): finishCompression(serial)
         case .retryWaiters: retryWaiters()
         case .startAgain(let app): parts.keepAlive(processes[app])
@@ -302,6 +304,7 @@ public final class Simulation {
         // The monitor may have sampled at this very instant; a sample is written once.
         if watch.lastSampleAt != now || recorder.samples.rows == 0 {
             sampler.record(level: watch.level, waiters.stalls)
+            sampleDevice()
         }
         watch.closeLevelTime()
         reports.close()
@@ -319,6 +322,7 @@ public final class Simulation {
         recorder.writeSummaries()
         while let process = processes.live.last { releaseEverything(of: process) }
         supply.files?.end()
+        reclaimer.returning.end()
         auditor.audit(refreshingMetadata: true)
         invariants.checkDrained()
         scheduler.checkClosed()

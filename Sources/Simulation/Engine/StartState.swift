@@ -194,7 +194,8 @@ struct StartState {
             try process.changeBands { bands throws(BandMachine.Refusal) in
                 let aged = entry.idle >= BandMachine.daemonAgeing
                 try bands.setDirty(true, at: process.launch.at)
-                if entry.state == .suspended {
+                // Below the band in which it works, it has reported that it is clean.
+                if entry.state == .suspended || entry.band.map({ $0 < bands.requested.number }) == true {
                     try bands.setDirty(false, at: aged ? since - BandMachine.daemonAgeing : since)
                 }
                 // A daemon in a band of its own keeps it, as if a client held an assertion.

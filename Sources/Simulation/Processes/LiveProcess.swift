@@ -25,6 +25,8 @@ struct ProcessPools {
         transient = memory.makePool(in: slot)
         burst = memory.makePool(in: slot)
     }
+
+    fileprivate var all: [PoolID] { [base, cache, leak, transient, burst] }
 }
 
 /// What a process was not told because none of its code ran.
@@ -100,6 +102,9 @@ final class LiveProcess {
     private var marks = ChangeMarks()
     /// Where the process reports that it has changed.
     private let changes: ChangedProcesses
+
+    /// All its pools, with those of its scenes.
+    var allPools: [PoolID] { pools.all + record.sessions.compactMap(\.pool) }
 
     /// The parts of a new process.
     struct Birth {

@@ -25,6 +25,8 @@ struct ActionUnderWay {
     var beneficiary: RunTally.Beneficiary?
     /// Whether pages are on their way back to the device.
     var isFreeing = false
+    /// The number of the memory with whose return the action is done; nil if it is done otherwise.
+    var returns: Int?
 
     /// The process that was asked to end and is still there.
     var asked: ProcessID? {

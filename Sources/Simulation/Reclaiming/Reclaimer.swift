@@ -59,6 +59,8 @@ final class Reclaimer {
     private let demands: Demands
     private let snapshots: Snapshots
     private let reports: KillReporter
+    /// The memory of what the policy has ended.
+    let returning: ReturningMemory
     private let processes: ProcessTable
     private let scheduler: Scheduler
     private let recorder: RunRecorder
@@ -74,8 +76,10 @@ final class Reclaimer {
 
     init(
         _ policy: any ReclaimPolicy, contentAbove: ByteCount?, mode: Mode, demands: Demands, snapshots: Snapshots,
-        reports: KillReporter, scheduler: Scheduler, recorder: RunRecorder, agenda: Agenda, faults: RunFaults
+        reports: KillReporter, returning: ReturningMemory, scheduler: Scheduler, recorder: RunRecorder,
+        agenda: Agenda, faults: RunFaults
     ) {
+        self.returning = returning
         self.policy = policy
         self.contentAbove = contentAbove
         self.demands = demands
@@ -98,8 +102,11 @@ final class Reclaimer {
     /// Whether an action is under way.
     var isActing: Bool { acting != nil }
 
-    /// Whether pages are on their way back to the device, from a purge or a termination.
+    /// Whether the action under way brings pages back to the device, by a purge or a termination.
     var isFreeing: Bool { acting?.isFreeing ?? false }
+
+    /// Whether pages are on their way back, for this action or for earlier ones.
+    var isExpectingPages: Bool { isFreeing || !returning.isEmpty }
 
     /// Whether a session of actions is under way.
     var isInSession: Bool { history.sessionSince != nil }
@@ -136,7 +143,11 @@ final class Reclaimer {
         }
     }
 
-    private func snapshot(_ question: PolicyQuestion) -> SystemSnapshot { snapshots.snapshot(question, history) }
+    private func snapshot(_ question: PolicyQuestion) -> SystemSnapshot {
+        var snapshot = snapshots.snapshot(question, history)
+        snapshot.measures.returning = returning.books.reduce(.zero) { $0 + $1.resident }
+        return snapshot
+    }
 
     // MARK: Decisions
 
@@ -411,9 +422,15 @@ final class Reclaimer {
         actionTakes(.zero)
     }
 
-    /// A process has ended. If the action under way was to end it, only its pages still have to return to the device,
-    /// at the device's rate. Waiting processes continue after that.
-    func processEnded(_ process: LiveProcess, _ reason: ExitReason, held footprint: ByteCount) {
+    /// Whether the action under way is to end this process.
+    func isEnding(_ process: LiveProcess) -> Bool { acting?.ends(process) ?? false }
+
+    /// A process has ended. If the action under way was to end it, its memory returns to the device, at the device's
+    /// rate. For most policies the action lasts as long, and waiting processes continue after that. A policy that looks
+    /// on may act again before.
+    ///
+    /// - Parameter pools: Its pools, for a process that the action has ended.
+    func processEnded(_ process: LiveProcess, _ reason: ExitReason, held footprint: ByteCount, _ pools: [PoolID]) {
         stopWaiting(forScenesOf: process)
         guard let acting, acting.ends(process) else { return }
         if reason == .memoryPressure, let kill = acting.kill {
@@ -422,7 +439,16 @@ final class Reclaimer {
         }
         guardrails.ending = nil
         beginFreeing()
-        scheduler.bury(footprint, workOrder)
+        let serial = returning.begin(process.slot, pools)
+        if needs.contains(.looksOn) { actionTakes(.zero) } else { self.acting?.returns = serial }
+    }
+
+    /// A piece of an ended process's memory is back.
+    ///
+    /// - Returns: The action that is done with it; nil if none is.
+    func takeReturned(_ serial: Int) -> Int? {
+        let isLast = returning.goOn(serial)
+        return isLast && acting?.returns == serial ? acting?.serial : nil
     }
 
     // MARK: Record

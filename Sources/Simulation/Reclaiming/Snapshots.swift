@@ -28,6 +28,7 @@ final class Snapshots {
     private let worker: MemoryWorker
     /// For a policy that knows the future.
     private let foresight: KnownFuture?
+    private let protectsForeground: Bool
     private let memory: any DeviceMemory
     private let processes: ProcessTable
     private let changes: ChangedProcesses
@@ -39,8 +40,9 @@ final class Snapshots {
     init(
         of device: DeviceSize, _ monitor: MonitorSettings, seed: UInt64, foresight: KnownFuture?, worker: MemoryWorker,
         memory: any DeviceMemory, processes: ProcessTable, changes: ChangedProcesses, agenda: Agenda,
-        faults: RunFaults, verifies: Bool
+        faults: RunFaults, protectsForeground: Bool, verifies: Bool
     ) {
+        self.protectsForeground = protectsForeground
         self.device = device
         self.seed = seed
         self.monitor = monitor
@@ -66,6 +68,7 @@ final class Snapshots {
         snapshot.measures = SystemMeasures(worker, memory.compressor?.figures)
         snapshot.history = history
         snapshot.device = device
+        snapshot.protectsForeground = protectsForeground
         snapshot.seed = SystemSnapshot.seed(ofRun: seed, at: agenda.now)
         snapshot.oracle = foresight?.oracle(at: agenda.now)
         return snapshot

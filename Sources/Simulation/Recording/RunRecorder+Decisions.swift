@@ -36,7 +36,7 @@ extension RunRecorder {
             let outcome: DecisionOutcome =
                 index == record.chosen ? .chosen : refusal == nil ? .ranked : .refused
             var row = record.row(of: candidate.action.target, candidate.evidence, outcome, because: why)
-            (row.action, row.rank, row.score) = (candidate.action, index + 1, candidate.score)
+            (row.action, row.rank, row.score) = (candidate.action, index + 1, candidate.shownScore)
             (row.cause, row.rule) = (candidate.cause, refusal?.rule)
             self.decision(row)
         }

@@ -113,6 +113,7 @@ final class Sampler {
     private let looksAtMemory: Bool
     private let appRows: AppRows
     private let memory: any DeviceMemory
+    private let returning: ReturningMemory
     private let processes: ProcessTable
     private let changes: ChangedProcesses
     private let recorder: RunRecorder
@@ -120,9 +121,10 @@ final class Sampler {
     private let agenda: Agenda
 
     init(
-        _ appRows: AppRows, looksAtMemory: Bool, memory: any DeviceMemory, processes: ProcessTable,
-        changes: ChangedProcesses, recorder: RunRecorder, faults: RunFaults, agenda: Agenda
+        _ appRows: AppRows, looksAtMemory: Bool, memory: any DeviceMemory, returning: ReturningMemory,
+        processes: ProcessTable, changes: ChangedProcesses, recorder: RunRecorder, faults: RunFaults, agenda: Agenda
     ) {
+        self.returning = returning
         self.appRows = appRows
         self.looksAtMemory = looksAtMemory
         self.memory = memory
@@ -235,6 +237,7 @@ final class Sampler {
     /// With `--verify`, at every sample: checks that a process that did not report a change has not changed.
     func check() {
         var counts = SampledCounts()
+        var held = returning.books
         var (requested, usable, active, dirty) = (ByteCount.zero, ByteCount.zero, ByteCount.zero, ByteCount.zero)
         for process in processes.live {
             let facts = sampled(process)
@@ -244,10 +247,13 @@ final class Sampler {
                 process.bands.requested == process.naturalBand,
                 "the band of \(process.profile.name) is not what it is now")
             counts.add(facts)
-            requested += facts.books.requested
-            usable += facts.books.usable
-            active += facts.books.active
-            dirty += facts.books.dirty
+            held.append(facts.books)
+        }
+        for books in held {
+            requested += books.requested
+            usable += books.usable
+            active += books.active
+            dirty += books.dirty
         }
         let books = memory.books
         faults.claim(counts == self.counts, "the sample counts other processes than there are")

@@ -1,0 +1,100 @@
+import Memory
+import Plan
+import Quantities
+
+/// The memory of processes that the policy has ended, on its way back to the device.
+///
+/// The device takes an ended process apart at its own rate (`device.reclaim_rate`), in pieces of 100 ms or more. Until
+/// a page is back it is resident, and belongs to no living process.
+final class ReturningMemory {
+    /// What is left of one process.
+    private struct Rest {
+        let slot: MemorySlot
+        /// Its pools of objects. What is in none of them comes back with the last piece.
+        let pools: [PoolID]
+        let serial: Int
+        let piece: ByteCount
+    }
+
+    /// The least time of a piece, and the most pieces of a process: our own figures.
+    private static let leastTime = TimeSpan.milliseconds(100)
+    private static let mostPieces = 64
+
+    private var rests: [Rest] = []
+    private var lastSerial = 0
+    private let rate: ByteRate
+    private let memory: any DeviceMemory
+    private let scheduler: Scheduler
+    private let faults: RunFaults
+
+    init(rate: ByteRate, memory: any DeviceMemory, scheduler: Scheduler, faults: RunFaults) {
+        self.rate = rate
+        self.memory = memory
+        self.scheduler = scheduler
+        self.faults = faults
+    }
+
+    var isEmpty: Bool { rests.isEmpty }
+
+    /// The books of all that is left, a process each.
+    var books: [ProcessBooks] { rests.map { memory.books(of: $0.slot) } }
+
+    /// The process in this slot has ended. Its memory begins to come back.
+    ///
+    /// - Returns: The number under which `goOn` is called for each piece.
+    func begin(_ slot: MemorySlot, _ pools: [PoolID]) -> Int {
+        let footprint = memory.books(of: slot).footprint
+        let most = rate.time(for: footprint).microseconds / ReturningMemory.leastTime.microseconds
+        let count = max(1, min(ReturningMemory.mostPieces, Int(most)))
+        lastSerial += 1
+        let piece = ByteCount((footprint.bytes + count - 1) / count)
+        rests.append(Rest(slot: slot, pools: pools, serial: lastSerial, piece: piece))
+        scheduler.bury(min(piece, footprint), order(lastSerial))
+        return lastSerial
+    }
+
+    /// The time for a piece has passed: it is back.
+    ///
+    /// - Returns: Whether it was the process's last.
+    func goOn(_ serial: Int) -> Bool {
+        guard let index = rests.firstIndex(where: { $0.serial == serial }) else { return false }
+        let rest = rests[index]
+        let left = memory.books(of: rest.slot).footprint
+        do {
+            guard left > rest.piece else {
+                rests.remove(at: index)
+                _ = try memory.endProcess(rest.slot)
+                return true
+            }
+            try shrink(rest, to: left - rest.piece)
+        } catch {
+            faults.fail("\(error)")
+        }
+        scheduler.takeBack(min(rest.piece, memory.books(of: rest.slot).footprint), order(serial))
+        return false
+    }
+
+    /// The run is over: everything comes back at once.
+    func end() {
+        for rest in rests {
+            do { _ = try memory.endProcess(rest.slot) } catch { faults.fail("\(error)") }
+        }
+        rests.removeAll()
+    }
+
+    /// Frees objects and gives their pages back, as far as there are objects in pools.
+    private func shrink(_ rest: Rest, to footprint: ByteCount) throws(AllocatorError) {
+        for pool in rest.pools {
+            while memory.requested(in: pool) > .zero {
+                let excess = memory.books(of: rest.slot).footprint - footprint
+                guard excess > .zero else { return }
+                _ = memory.release(excess.unscaled(by: memory.scale), from: pool, order: .newestFirst)
+                _ = try memory.purge(rest.slot)
+            }
+        }
+    }
+
+    private func order(_ serial: Int) -> WorkOrder {
+        WorkOrder(kind: .bury, owner: nil, serial: serial, purpose: .reclaim)
+    }
+}
