@@ -3,8 +3,8 @@ import Synchronization
 
 /// Performs works that become known one after another, several at a time.
 ///
-/// Its owner begins a work when a hand is free, and otherwise waits for a result. With one hand, a work is done at
-/// once, on the owner's thread.
+/// Its owner begins a work when a hand is free, and otherwise waits for a result. With one hand, or if the host gives
+/// no thread, a work is done at once, on the owner's thread.
 final class Crew<Value: Sendable> {
     private let hands: Int
     private let desk = Desk<Value>()
@@ -21,9 +21,8 @@ final class Crew<Value: Sendable> {
 
     func begin(_ work: @escaping @Sendable () -> Value) {
         underWay += 1
-        guard hands > 1 else { return desk.put(work()) }
         let desk = desk
-        DispatchQueue.global().async { desk.put(work()) }
+        guard hands > 1, Threads.begin({ desk.put(work()) }) else { return desk.put(work()) }
     }
 
     /// Waits for the next result; one work at least is under way.

@@ -32,7 +32,7 @@ public struct SomeCores: Workforce {
     public func all<Value: Sendable>(_ works: [@Sendable () -> Value]) -> [Value] {
         let results = Mutex([Value?](repeating: nil, count: works.count))
         let next = Mutex(0)
-        DispatchQueue.concurrentPerform(iterations: min(hands, works.count)) { _ in
+        @Sendable func work() {
             while true {
                 let index = next.withLock { next in
                     defer { next += 1 }
@@ -43,6 +43,13 @@ public struct SomeCores: Workforce {
                 results.withLock { $0[index] = value }
             }
         }
+        let over = DispatchSemaphore(value: 0)
+        let helpers = Threads.begin(min(hands, works.count) - 1) {
+            work()
+            over.signal()
+        }
+        work()
+        for _ in 0..<helpers { over.wait() }
         return results.withLock { $0.compactMap(\.self) }
     }
 }

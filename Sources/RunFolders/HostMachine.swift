@@ -10,6 +10,26 @@ package enum HostMachine {
         kibibytes(field + ":", in: "/proc/self/status")
     }
 
+    /// Refuses work that opens files where this process may open too few, before anything is begun.
+    ///
+    /// - Parameters:
+    ///   - count: How many files the work has open at a time.
+    ///   - work: What needs them, for the message.
+    package static func demandFiles(_ count: Int, for work: String) throws(Failure) {
+        var opened: [Int32] = []
+        defer { for descriptor in opened { close(descriptor) } }
+        while opened.count < count {
+            let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else {
+                throw Failure(
+                    .hostRefuses,
+                    "\(work) needs \(count) further open files, and this process may open \(opened.count) (ulimit -n); "
+                        + "raise the limit")
+            }
+            opened.append(descriptor)
+        }
+    }
+
     /// The memory that this process can still get without swapping; nil where the kernel does not say.
     package static var freeMemory: FreeMemory? {
         let host = kibibytes("MemAvailable:", in: "/proc/meminfo").map { FreeMemory(giver: "the host", size: $0) }

@@ -19,16 +19,23 @@ package struct RunLine {
         _ works: [@Sendable () throws -> Value], take: (Int, Value) throws -> Void
     ) throws {
         let finished = FinishedWorks<Value>()
-        let all = works.enumerated().map { place, work -> @Sendable () -> Bool in
-            {
-                finished.put(place, Result { try finished.isGivenUp ? { throw CancellationError() }() : work() })
-                return true
+        let next = Mutex(0)
+        /// Performs the next work; false if there is none.
+        @Sendable func performOne() -> Bool {
+            let place = next.withLock { next in
+                defer { next += 1 }
+                return next
             }
+            guard place < works.count else { return false }
+            let work = works[place]
+            finished.put(place, Result { try finished.isGivenUp ? { throw CancellationError() }() : work() })
+            return true
         }
-        let jobs = jobs
-        DispatchQueue.global().async { _ = SomeCores(jobs).all(all) }
+        let helpers = Threads.begin(min(jobs, works.count)) { while performOne() {} }
         var failure: (any Error)?
         for _ in works {
+            // Without any thread, the caller's own makes the runs.
+            if helpers == 0 { _ = performOne() }
             let (place, result) = finished.get()
             guard failure == nil else { continue }
             do {

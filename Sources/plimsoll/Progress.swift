@@ -1,36 +1,33 @@
+import Explanation
 import Foundation
 import Quantities
 import Synchronization
 
-/// One line on a terminal's stderr: progress, speed, elapsed and remaining time. A timer redraws it every second,
+/// One line on a terminal's stderr: progress, speed, elapsed and remaining time. A thread redraws it every second,
 /// because a policy may compute for long between two samples. Without a terminal nothing is drawn.
 struct Progress {
     private let line: ProgressLine
-    /// Nil if nothing is shown.
-    private let timer: (any DispatchSourceTimer)?
+    private let isShown: Bool
 
     init(total: TimeSpan, quiet: Bool) {
         let line = ProgressLine(total: total)
         self.line = line
-        guard !quiet && Terminal.showsProgress else {
-            timer = nil
-            return
+        isShown = !quiet && Terminal.showsProgress
+        guard isShown else { return }
+        // Without a thread, only the run itself draws.
+        _ = Threads.begin {
+            while !line.isOver {
+                sleep(1)
+                line.draw(at: nil)
+            }
         }
-        let timer = DispatchSource.makeTimerSource(queue: .global())
-        timer.schedule(deadline: .now() + 1, repeating: 1)
-        timer.setEventHandler { line.draw(at: nil) }
-        timer.resume()
-        self.timer = timer
     }
 
     func update(_ now: Instant) {
-        if timer != nil { line.draw(at: now) }
+        if isShown { line.draw(at: now) }
     }
 
-    func finish() {
-        timer?.cancel()
-        line.finish()
-    }
+    func finish() { line.finish() }
 
     /// `12:34` or `1:02:03`.
     static func clock(_ span: TimeSpan) -> String {
@@ -41,7 +38,7 @@ struct Progress {
     }
 }
 
-/// The state of the progress line. Both the run and the timer draw it.
+/// The state of the progress line. Both the run and the thread draw it.
 private final class ProgressLine: Sendable {
     private struct State {
         var now = Instant.zero
@@ -54,6 +51,8 @@ private final class ProgressLine: Sendable {
     private let state = Mutex(State())
 
     init(total: TimeSpan) { self.total = total }
+
+    var isOver: Bool { state.withLock(\.isOver) }
 
     /// - Parameter now: The run's present instant; nil if it is unchanged.
     func draw(at now: Instant?) {

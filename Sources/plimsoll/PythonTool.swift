@@ -28,6 +28,7 @@ enum PythonTool: String, CaseIterable {
 
     /// Replaces this process by the tool, whose exit status becomes the program's. Returns only by throwing.
     func replaceProgram(_ arguments: [String]) throws(Failure) -> Never {
+        try HostMachine.demandFiles(PythonTool.files, for: rawValue)
         let place = ProgramPlace.current
         guard let command = try command(place) else {
             throw Failure(.hostRefuses, "\(rawValue) needs Python packages that are not installed; \(advice(place))")
@@ -42,6 +43,10 @@ enum PythonTool: String, CaseIterable {
         execv(command[0], words)
         throw Failure(.hostRefuses, "\(command[0]) cannot be run: \(String(cString: strerror(errno)))")
     }
+
+    /// How many files Python and its packages may have open at a time, with a margin. With fewer, Python would say so
+    /// in a trace of its calls, or not find a package.
+    private static let files = 16
 
     /// The command that runs the tool, without its arguments; nil if it is not installed.
     private func command(_ place: ProgramPlace) throws(Failure) -> [String]? {
@@ -65,15 +70,22 @@ enum PythonTool: String, CaseIterable {
 
     /// Whether the interpreter finds every module that the tool needs.
     private func isComplete(_ python: String) -> Bool {
-        let process = Process()
-        process.executableURL = URL(filePath: python)
         let question = "import sys; from importlib.util import find_spec as f; sys.exit(None in map(f, sys.argv[1:]))"
-        process.arguments = ["-I", "-c", question] + needs
-        (process.standardInput, process.standardOutput) = (FileHandle.nullDevice, FileHandle.nullDevice)
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationReason == .exit && process.terminationStatus == 0
+        var words = ([python, "-I", "-c", question] + needs).map { strdup($0) } + [nil]
+        // Foundation's Process would take descriptors of its own, and print where there are too few.
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            for word in words { free(word) }
+        }
+        for descriptor: Int32 in 0...2 {
+            posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
+        }
+        var (child, status) = (pid_t(), Int32())
+        guard posix_spawn(&child, python, &actions, nil, &words, environ) == 0 else { return false }
+        while waitpid(child, &status, 0) < 0 { guard errno == EINTR else { return false } }
+        return status == 0
     }
 
     /// The command that installs the tool, for this place of the program.

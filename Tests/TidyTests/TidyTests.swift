@@ -22,7 +22,7 @@ struct TidyTests {
 
     /// External packages and system modules, and the modules that may import them.
     static let foreign: [String: Set<String>] = [
-        "Glibc": ["Memory", "Metrics", "Experiments"],
+        "Glibc": ["Memory", "Metrics", "Experiments", "Explanation"],
         "HeapModule": ["Simulation"], "DequeModule": ["Simulation"], "BitCollections": ["Simulation"],
         "BasicContainers": ["Memory", "Quantities", "Simulation", "Workload"],
         "Yams": ["Scenario"], "ArgumentParser": ["plimsoll", "soak"],

@@ -57,6 +57,21 @@ struct PythonToolTests {
         }
     }
 
+    @Test("with few descriptors one line says so, whatever is installed", arguments: 4...12)
+    func fewFiles(most: Int) throws {
+        try Experiments.within { folder in
+            try standIn("python", in: folder)
+            for name in ["plot", "report", "tune"] {
+                let result = try Program.run(
+                    [name, "r"], in: folder, shell: "ulimit -n \(most); PLIMSOLL_PYTHON=./python exec \"$@\"")
+                #expect(result.status == 71 && result.out.isEmpty, "\(most): \(result.error)")
+                let line = "plimsoll: \(name) needs 16 further open files, and this process may open "
+                #expect(
+                    result.error.hasPrefix(line) && result.error.split(separator: "\n").count == 1, "\(result.error)")
+            }
+        }
+    }
+
     @Test("are found in the archive's environment, then on PATH; else one line says what to install")
     func search() throws {
         try Experiments.within { folder in
