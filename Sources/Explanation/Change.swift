@@ -19,6 +19,8 @@ package struct Change: Hashable, Sendable {
         case size
         /// How large the device is.
         case device
+        /// What the policy is told about one process: its score, its band, or a list of names.
+        case preference
         /// The app is protected by name.
         case protection
 

@@ -1,6 +1,7 @@
 import Lifecycle
 import Memory
 import Metrics
+import Plan
 import Quantities
 import Reclaim
 import Scenario
@@ -29,7 +30,7 @@ extension Explainer {
     private func quests(decided termination: Termination, _ record: DecisionRecord, _ app: Int) -> [any Quest] {
         let limits = [limit(behind: record.snapshot.demand)].compactMap { $0 }
         let device = limits.isEmpty ? [device].compactMap { $0 } : []
-        return limits + [behaviours(of: app)] + sizes(of: app) + device
+        return limits + [behaviours(of: app)] + sizes(of: app) + device + preferences(termination, record, app)
             + [Attempts([protection(of: termination.app)])]
     }
 
@@ -61,7 +62,7 @@ extension Explainer {
     /// Changes of the policy's numbers that make this decision spare the process, a few per number.
     func changesOfDecision(_ termination: Termination) -> [Change] {
         guard let record = termination.record else { return [] }
-        let turning = PolicyChange.all(of: plan).filter { turns($0, record, victim: termination.pid) }
+        let turning = PolicyChange.all(of: plan).filter { turns($0.settings, record, victim: termination.pid) }
         return few(of: turning)
     }
 
@@ -147,6 +148,11 @@ extension Explainer {
         let limits = plan.apps[app].limits
         let isInactive = explanation.contains("its inactive limit")
         guard let limit = isInactive ? limits.inactive : limits.active ?? plan.device.appLimit else { return nil }
+        return raised(isInactive, limit, of: app)
+    }
+
+    /// The inactive or the active limit of an app, raised.
+    func raised(_ isInactive: Bool, _ limit: ByteCount, of app: Int) -> (any Quest)? {
         let key = isInactive ? "limits.inactive" : "limits.active"
         return larger("\(plan.place(of: app)).\(key)", limit) { value in
             plan.own(app, key, optional: isInactive ? \.limits.inactive : \.limits.active, to: value, .limit)
@@ -213,7 +219,8 @@ extension Explainer {
         let whole = sizes.reduce(ByteCount.zero) { $0 + profile[keyPath: $1.path] }
         guard whole > .zero else { return [] }
         let base = profile.memory.base
-        let isBase = base * 2 >= whole && profile.memory.growth.upTo <= base
+        // What a process holds at the start of the run may be stated in sizes of its own.
+        let isBase = base * 2 >= whole && profile.memory.growth.upTo <= base && startSizes(of: app).isEmpty
         if isBase, let steps = Steps(downFrom: base) {
             return [
                 SizeQuest("\(plan.place(of: app)).memory.base down to", last: steps.last) {
@@ -242,21 +249,45 @@ extension Explainer {
             other.apps[app][keyPath: size.path] = value
             assignments.append("\(plan.place(of: app)).\(size.key)=\(value)")
         }
+        for (key, size, path) in startSizes(of: app) {
+            let value = ByteCount((size * share).bytes & ~0xFFF)
+            other[keyPath: path] = value
+            assignments.append("\(key)=\(value)")
+        }
         return Change(.size, "\(name) at \(100 - step)% of its size", assignments, other)
+    }
+
+    /// What a process of the app holds when the run begins, as far as the scenario states it: the key, the size and
+    /// the place in the plan.
+    private func startSizes(of app: Int) -> [(key: String, size: ByteCount, path: WritableKeyPath<RunPlan, ByteCount>)]
+    {
+        guard let place = plan.start.firstIndex(where: { $0.process.index == app }) else { return [] }
+        let entry = plan.start[place]
+        let sizes: [(String, ByteCount, WritableKeyPath<StartedProcess, ByteCount>)] = [
+            ("footprint", entry.footprint ?? .zero, \.wholeFootprint), ("compressed", entry.compressed, \.compressed),
+        ]
+        return sizes.filter { $0.1 > .zero }.map { key, size, path in
+            let own: WritableKeyPath<RunPlan, StartedProcess> = \.start[place]
+            return ("start.\(place).\(key)", size, own.appending(path: path))
+        }
     }
 
     /// A device with more memory.
     private var device: (any Quest)? {
         let needs = PolicyCatalogue.type(named: plan.policy.name)?.needs ?? []
         guard !needs.contains(.unboundedMemory) else { return nil }
-        return larger("device.ceiling", plan.device.ceiling) { value in
+        return larger("device.ceiling", plan.device.ceiling, atMost: plan.device.highestCeiling) { value in
             Change(.device, of: plan, "device.ceiling", \.device.ceiling, to: value)
         }
     }
 
     /// Larger values of a size, to four times the present one.
-    private func larger(_ name: String, _ size: ByteCount, _ change: @escaping (ByteCount) -> Change) -> SizeQuest? {
-        guard let steps = Steps(upFrom: size, scale: plan.device.scale) else { return nil }
+    private func larger(
+        _ name: String, _ size: ByteCount, atMost highest: ByteCount? = nil,
+        _ change: @escaping (ByteCount) -> Change
+    ) -> SizeQuest? {
+        let highest = highest ?? MemoryLimits.highestCeiling * min(.one, plan.device.scale)
+        guard let steps = Steps(upFrom: size, atMost: highest) else { return nil }
         return SizeQuest("\(name) up to", last: steps.last) {
             "\(steps.value($0))"
         } change: {
@@ -278,10 +309,9 @@ private struct Steps {
         (start, self.unit, last) = (size, ByteCount(-unit.bytes), (size.bytes - 1) / unit.bytes)
     }
 
-    /// Up to four times the size; nil if no device may be so large.
-    init?(upFrom size: ByteCount, scale: Ratio) {
+    /// Up to four times the size, but no higher than a given size; nil if there is no step below that.
+    init?(upFrom size: ByteCount, atMost highest: ByteCount) {
         let unit = Steps.unit(of: size)
-        let highest = MemoryLimits.highestCeiling * min(.one, scale)
         let last = min(384, (highest - size).bytes / unit.bytes)
         guard last >= 1 else { return nil }
         (start, self.unit, self.last) = (size, unit, last)
@@ -291,5 +321,13 @@ private struct Steps {
 
     private static func unit(of size: ByteCount) -> ByteCount {
         ByteCount(size.bytes / 128).roundedUp(toMultipleOf: size >= .mebibytes(16) ? 1 << 20 : 1 << 12)
+    }
+}
+
+extension StartedProcess {
+    /// Its footprint, where the scenario states one.
+    fileprivate var wholeFootprint: ByteCount {
+        get { footprint ?? .zero }
+        set { footprint = newValue }
     }
 }

@@ -116,7 +116,7 @@ public struct Explainer {
     /// If the accounting backend gives the same tables, the run is repeated on it and to its end, because that run is
     /// needed for every price.
     public func history(of app: String? = nil, most: Int = .max) throws -> History {
-        let watch = Watch(app: app, most: most, witness: witness)
+        let watch = Watch(plan, app: app, most: most, witness: witness)
         let isWholeNeeded = plan.isTheSameOnAccounting && lastEvent == .max
         beginBeside(isWholeNeeded, app)
         let (course, isWhole) = try player.play(
@@ -180,11 +180,28 @@ public struct Explainer {
         }
     }
 
-    /// Whether the changed policy would spare this process at the moment of the decision.
-    func turns(_ change: PolicyChange, _ record: DecisionRecord, victim: ProcessID) -> Bool {
-        guard let policy = PolicyCatalogue.make(change.settings) else { return false }
-        let ranking = policy.decide(record.snapshot).ranking
-        let chosen = ranking.first { record.guardrails.refusal(of: $0.action, in: record.snapshot) == nil }
+    // MARK: The decision again
+
+    /// Whether the policy with other settings would spare this process at the moment of the decision.
+    func turns(_ settings: PolicySettings, _ record: DecisionRecord, victim: ProcessID) -> Bool {
+        guard let policy = PolicyCatalogue.make(settings) else { return false }
+        return spares(victim, policy.decide(record.snapshot), record)
+    }
+
+    /// Whether the policy would spare this process at the moment of the decision if the process were another.
+    func turns(_ record: DecisionRecord, victim: ProcessID, _ change: (inout ProcessSnapshot) -> Void) -> Bool {
+        guard let policy = PolicyCatalogue.make(plan.policy),
+            let place = record.snapshot.processes.firstIndex(where: { $0.pid == victim })
+        else { return false }
+        var snapshot = record.snapshot
+        change(&snapshot.processes[place])
+        return spares(victim, policy.decide(snapshot), record)
+    }
+
+    private func spares(_ victim: ProcessID, _ decision: Decision, _ record: DecisionRecord) -> Bool {
+        let chosen = decision.ranking.first {
+            record.guardrails.refusal(of: $0.action, in: record.snapshot) == nil
+        }
         return !(chosen.map { $0.action.isTermination && $0.action.target == victim } ?? false)
     }
 }

@@ -135,7 +135,7 @@ extension Change.Kind {
         case .policy, .monitor: .policy
         case .limit, .device: .device
         case .behaviour, .size: .app
-        case .protection: .user
+        case .preference, .protection: .user
         }
     }
 

@@ -32,18 +32,20 @@ final class Watch {
     private var ordered: Set<ProcessID> = []
     private var byRule: [RunTally.TerminationFact] = []
     private var counted = 0
-    var lives = ProcessLives()
+    var lives: ProcessLives
     /// A run that was killed came only this far.
     private(set) var over: Instant?
     /// Whether all ends that were asked for have come.
     private(set) var hasAll = false
 
     /// - Parameters:
+    ///   - plan: The plan of the run.
     ///   - app: The only app whose ends count; nil for all.
     ///   - most: After this number of ends by the system nothing is collected.
     ///   - witness: Receives every decision until then; false ends the history.
-    init(app: String?, most: Int, witness: @escaping (DecisionRecord) -> Bool) {
+    init(_ plan: RunPlan, app: String?, most: Int, witness: @escaping (DecisionRecord) -> Bool) {
         (self.app, self.most, self.witness) = (app, most, witness)
+        lives = ProcessLives(startingWith: plan)
     }
 
     /// Takes a decision of the repeated run.

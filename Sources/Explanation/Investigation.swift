@@ -212,7 +212,7 @@ extension Change {
     fileprivate var isFollowed: Bool {
         switch kind {
         case .policy, .monitor, .protection: true
-        case .limit, .behaviour, .size, .device: false
+        case .limit, .behaviour, .size, .device, .preference: false
         }
     }
 }

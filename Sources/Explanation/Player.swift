@@ -49,7 +49,7 @@ struct Player: Sendable {
 
     /// Plays a plan until all questions are answered; without a question, to its end.
     func replay(_ plan: RunPlan, about questions: [ReplayQuestion]) throws -> Replay {
-        var lives = ProcessLives()
+        var lives = ProcessLives(startingWith: plan)
         var reached = Instant.zero
         // Between these instants, only another life can answer a question. A run has tens of thousands of samples.
         let dates = questions.flatMap { [$0.at, $0.enough] }
@@ -119,6 +119,7 @@ struct ProcessLives: Sendable {
 
     struct Life: Sendable {
         let app: String
+        /// Before the run for a process that is alive when it begins.
         let since: Instant
         var end: End?
     }
@@ -127,6 +128,14 @@ struct ProcessLives: Sendable {
         let at: Instant
         let reason: String
         let explanation: String
+    }
+
+    /// The processes that are alive when a run of the plan begins. They have no launch in the run.
+    init(startingWith plan: RunPlan) {
+        for entry in plan.start {
+            let app = plan.apps[entry.process.index].name
+            byApp[app, default: []].append(Life(app: app, since: .zero - entry.age))
+        }
     }
 
     /// The processes of an app, in the order of time.

@@ -7,7 +7,7 @@ import Workload
 // Changes of one app: of its keys, of its behaviour, and of its sizes.
 extension RunPlan {
     /// Where the scenario declares the app or the other process, for `--set`.
-    func place(of app: Int) -> String {
+    package func place(of app: Int) -> String {
         (apps[app].part == nil ? "apps." : "processes.") + apps[app].name
     }
 

@@ -180,6 +180,13 @@ public struct Device: Hashable, Sendable {
         return scale == .one ? ceiling : ByteCount(Int(whole)).roundedUp(toMultipleOf: 4_096)
     }
 
+    /// The highest ceiling that such a device can have: with a compressor it has more addresses per page. The device
+    /// that a scale model represents must not exceed it, either.
+    public var highestCeiling: ByteCount {
+        let highest = compressor == nil ? MemoryLimits.highestCeiling : MemoryLimits.highestCompressedCeiling
+        return ByteCount((highest * min(.one, scale)).bytes & ~0xFFF)
+    }
+
     /// The device's size, as policies see it.
     ///
     /// - Parameter ceiling: The RAM of the run's device; more than the plan's `ceiling` if the policy needs unbounded

@@ -22,7 +22,9 @@ struct ExplainCommand: ParsableCommand {
 
             To find what would have saved an app, `explain` tries changes, each in a run of its own to the end of the \
             scenario: the numbers of the policy, the limit that demanded the end, what the app does when it is warned \
-            or leaves the screen, its size, the size of the device, and protecting it by name. For sizes it looks for \
+            or leaves the screen, its size, the size of the device, what the policy can be told about one process \
+            (its oom_score_adj, its band or limit, lists of names such as earlyoom's avoid), and protecting it by \
+            name. For sizes it looks for \
             the smallest sufficient change. For each change that saves the app it says how long the app lives and \
             what each other app pays: its end, a slower launch, or a wait for memory. The change with the lowest \
             price comes first. Values are tried in steps, so a smaller change may also be enough.

@@ -16,6 +16,48 @@ struct ExplainCommandTests {
         try Data(text.replacingOccurrences(of: old, with: new).utf8).write(to: file)
     }
 
+    @Test("with few descriptors explain ends with one line or with its answer")
+    func fewFiles() throws {
+        try Experiments.within { folder in
+            try run(in: folder)
+            let whole = try Program.run(["explain", "r", "--most", "1"], in: folder).out
+            for most in 4...8 {
+                let result = try Program.run(
+                    ["explain", "r", "--most", "1"], in: folder, shell: "ulimit -n \(most); exec \"$@\"")
+                let lines = result.error.split(separator: "\n").count
+                #expect(
+                    result.status == 0 && result.out == whole || [66, 71, 73].contains(result.status) && lines == 1,
+                    "\(most): \(result.status) \(result.error)")
+            }
+        }
+    }
+
+    @Test("processes that live when the run begins, as in an imported report, have remedies")
+    func started() throws {
+        try Experiments.within { folder in
+            let text = """
+                plimsoll: 1
+                name: started
+                duration: 40s
+                backend: accounting
+                device: { ceiling: 300MiB }
+                policy: earlyoom
+                apps:
+                  - { name: front, like: plain, memory: { base: 120MiB, leak: 4MiB/s, scene: 0B } }
+                  - { name: old, like: plain, memory: { base: 40MiB, scene: 0B } }
+                start:
+                  - { process: old, state: suspended }
+                  - { process: front, state: front }
+                user: []
+                """
+            try Data(text.utf8).write(to: folder.appending(path: "s.yaml"))
+            #expect(try Program.run(["run", "s.yaml", "--quiet", "--out", "s"], in: folder).status == 0)
+            let result = try Program.run(["explain", "s", "--app", "old"], in: folder)
+            #expect(result.out.contains("plimsoll run s/scenario.yaml --set "), "\(result.out)\(result.error)")
+            #expect(result.out.contains("oom_score_adj") && !result.out.contains("has no process"), "\(result.out)")
+        }
+    }
+
     @Test("a run that plays a trace is explained")
     func trace() throws {
         try Experiments.within { folder in
