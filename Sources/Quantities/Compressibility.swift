@@ -18,6 +18,16 @@ public struct Compressibility: Hashable, Sendable {
     public static let typical = Compressibility(
         ratio: .percent(296), repeated: .percent(10), incompressible: .percent(10))
 
+    /// The same with another share of pages that do not compress. The other pages keep their proportions.
+    public func with(incompressible share: Ratio) -> Compressibility {
+        let (rest, before) = (Ratio.one - share, max(Ratio(partsPerMillion: 1), Ratio.one - incompressible))
+        var other = self
+        other.incompressible = share
+        other.repeated = Ratio(
+            partsPerMillion: repeated.partsPerMillion * rest.partsPerMillion / before.partsPerMillion)
+        return other
+    }
+
     /// The share of compressed pages that their contents take, as a mean.
     public var kept: Ratio {
         let whole = Ratio.one.partsPerMillion

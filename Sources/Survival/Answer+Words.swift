@@ -3,6 +3,7 @@ import Lifecycle
 import Metrics
 import Quantities
 import Simulation
+import Workload
 
 // The answer in one paragraph.
 extension Answer {
@@ -13,6 +14,7 @@ extension Answer {
     public func sentences(of part: Part) -> [String] {
         switch part {
         case .own: [verdict, stays, howItEnds].compactMap(\.self)
+        case .assumptions: [incompressibleSentence, entitlementSentence].compactMap(\.self)
         case .footprints: [footprintSentence].compactMap(\.self)
         case .devices: [deviceSentence].compactMap(\.self)
         case .changes: [helpSentence].compactMap(\.self)
@@ -79,9 +81,35 @@ extension Answer {
         (60, "1 min"), (600, "10 min"), (1_800, "30 min"), (3_600, "1 h"), (14_400, "4 h"), (43_200, "12 h"),
     ]
 
+    private var part: ProcessPart? { question.plan.apps[question.app].part }
+
+    private var isEverShown: Bool { part.map { $0.kind.isPresented || $0.kind.family == .helper } ?? true }
+
+    /// What is assumed of how its memory compresses, if the question names it or if it decides.
+    private var incompressibleSentence: String? {
+        if let share = question.incompressible {
+            return "Of its memory \("\(share)".replacing("%", with: " %")) is taken not to compress."
+        }
+        guard let other = incompressible, other.isEnough == false else { return nil }
+        let kept = max(1, question.plan.apps[question.app].memory.compressibility.kept.partsPerMillion)
+        let tenths = (10_000_000 + kept / 2) / kept
+        return "This assumes that its memory compresses, \(tenths / 10).\(tenths % 10) : 1 on average. If none of it "
+            + "did, as graphics and models do not, it would survive in \(other.lived.count) of "
+            + "\(other.lived.total.counted("run")): ask with --incompressible 100%."
+    }
+
+    private var entitlementSentence: String? {
+        question.entitlement.map { entitlement in
+            "It is taken to have the entitlement for a limit of \(entitlement.limit) in place of "
+                + "\(entitlement.standard)."
+        }
+    }
+
     private var stays: String? {
         let all = fates.reduce(0) { $0 + $1.stays.count }
-        guard all > 0 else { return "It never leaves the screen." }
+        guard all > 0 else {
+            return isEverShown ? "It never leaves the screen." : "It is never on the screen."
+        }
         let ended = fates.reduce(0) { $0 + $1.stays.count(where: \.isEnd) }
         let head = "It goes to the background \(all.counted("time"))"
         guard ended > 0 else { return "\(head) and is never ended there." }
@@ -154,7 +182,7 @@ extension Answer {
         }
         let next = row.tried.first { $0.place > place }.map { row.names[$0.place] } ?? last
         return "The largest footprint at which it survives in \(asked) of the runs is \(row.names[place]), measured "
-            + "alone in front; at \(next) it does not\(isBroken)."
+            + "\(part == nil ? "alone in front" : "at work"); at \(next) it does not\(isBroken)."
     }
 
     private var deviceSentence: String? {

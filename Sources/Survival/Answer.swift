@@ -3,6 +3,7 @@ import Explanation
 import Lifecycle
 import Metrics
 import Quantities
+import Scenario
 import Simulation
 
 /// The answer of a study, as far as it is known.
@@ -127,6 +128,12 @@ public struct Answer {
         var (name, words, option) = ("", "", String?.none)
         switch entry.setting {
         case .own: name = "as asked"
+        case .incompressible:
+            let key = "\(question.plan.place(of: question.app)).memory.compressibility"
+            let sets = ["\(key).repeated=0%", "\(key).incompressible=100%"].map { "--set \(ShellWord.quoted($0))" }
+            (name, words, option) = (
+                "incompressible", "none of its memory compresses", sets.joined(separator: " ")
+            )
         case .footprint(let place): name = "\(question.footprints[place])"
         case .device(let place): name = question.devices[place].name
         case .change(let place):
@@ -165,6 +172,9 @@ public struct Answer {
                 .map { (place, $0) }
         }
     }
+
+    /// The app with memory that does not compress; nil if that was not tried.
+    public var incompressible: Tried? { tried.first { $0.setting == .incompressible } }
 
     /// The changes, the largest gain first. Those whose runs stopped, as none gained anything, are last.
     public var changes: [Tried] {

@@ -46,17 +46,21 @@ public struct FatePlayer: Sendable {
         return watch.closed(at: simulation.now, simulation.tally, isWhole: ending == .completed)
     }
 
-    /// The peak memory of an app alone in the foreground for `LoneApp.time`.
+    /// The peak memory of an app alone in the foreground for `LoneApp.time`, or of another process at work.
     func peak(of app: AppProfile) throws -> ByteCount {
         let plan = LoneApp(app).plan
         let memory = try plan.makeDevice()
         let simulation = Simulation(plan, memory: memory, sinks: RunSinks { _ in NullSink() }, traces: traces)
         guard try simulation.run(shouldStop: { isInterrupted() }) == .completed else { throw Interrupted() }
+        guard app.part == nil else { return simulation.tally.apps.last?.peakFootprint ?? .zero }
         return memory.books.peakResident - plan.device.reserved
     }
 }
 
 /// One app alone on a device that never lacks memory, to measure the memory that the app's figures amount to.
+///
+/// A process that is no app works all the time: a helper beside an app in front, a keyboard or a sheet over it, any
+/// other process on demand.
 public struct LoneApp {
     /// How long the app is in the foreground.
     public static let time = TimeSpan.minutes(10)
@@ -70,18 +74,41 @@ public struct LoneApp {
 
     /// The plan of the run: seed 1 on the accounting backend.
     public var plan: RunPlan {
-        RunPlan(
+        var (apps, user, limits) = ([app], [UserEntry.once(.launch(AppID(0)), at: .zero)], Limits())
+        if let part = app.part { (apps, user, limits) = beside(part) }
+        return RunPlan(
             name: "trial", seed: 1, duration: LoneApp.time,
-            device: Device(ceiling: .mebibytes(8192), reserved: LoneApp.reserved), monitor: .ios,
-            policy: PolicySettings(name: "none"), limits: Limits(), apps: [app],
-            user: [.once(.launch(AppID(0)), at: .zero)], backend: .accounting)
+            device: Device(ceiling: ceiling, reserved: LoneApp.reserved), monitor: .ios,
+            policy: PolicySettings(name: "none"), limits: limits, apps: apps, user: user, backend: .accounting)
+    }
+
+    /// The process at work beside an app in front.
+    private func beside(_ part: ProcessPart) -> ([AppProfile], [UserEntry], Limits) {
+        var (front, own, limits) = (Archetype.plain.profile, app, Limits())
+        front.name = "front of \(app.name)"
+        own.part?.host = part.kind.family == .helper ? AppID(0) : nil
+        limits.backgroundTime = LoneApp.time
+        let start = Instant.zero + .seconds(5)
+        var user = [UserEntry.once(.launch(AppID(0)), at: .zero)]
+        if part.kind.isPresented {
+            user.append(.once(.present(AppID(1), lasting: LoneApp.time), at: start))
+        } else if part.kind.family != .helper {
+            user.append(.once(.wake(AppID(1), .demand, lasting: LoneApp.time), at: start))
+        }
+        return ([front, own], user, limits)
+    }
+
+    /// More memory than the app wants: 8 GiB, as long as it is at most half of that.
+    private var ceiling: ByteCount {
+        let wanted = app.sizes.reduce(ByteCount.zero) { $0 + app[keyPath: $1.path] }
+        return wanted <= .gibibytes(4) ? .gibibytes(8) : MemoryLimits.highestCeiling
     }
 }
 
 /// An app at other footprints.
 ///
 /// The footprint of an app is its most memory in ten minutes in the foreground, from a run of the app alone
-/// (`LoneApp`): the peak that `plimsoll list apps` prints. At another footprint all sizes of the app, and the rates at
+/// (`LoneApp`): the peak that `plimsoll list apps` prints. That of another process is its own peak at work. At another footprint all sizes of the app, and the rates at
 /// which it grows and fills its cache, are multiplied by one factor. So the app reaches its sizes at the same times.
 public struct Sizing {
     private let profile: AppProfile

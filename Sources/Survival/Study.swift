@@ -27,6 +27,10 @@ public struct Question: Sendable {
     public var triesLargerDevices = true
     /// Whether to try changes of the app's behaviour.
     public var triesChanges = true
+    /// The share of its pages that do not compress, where it was asked for; nil: as the scenario has it.
+    public var incompressible: Ratio?
+    /// The entitlement that the app is taken to have; nil for an app with the limit of the scenario.
+    public var entitlement: Entitlement?
 
     /// A device by name.
     public struct DeviceChoice: Sendable {
@@ -54,6 +58,8 @@ public struct Question: Sendable {
 public enum Setting: Hashable, Sendable {
     /// The scenario and the app as asked about.
     case own
+    /// The app with memory that does not compress.
+    case incompressible
     /// The app at the footprint at this place of the question's row.
     case footprint(Int)
     /// The device at this place of the question's row.
@@ -81,6 +87,8 @@ public struct RunRequest: Sendable {
 public enum Part: Int, CaseIterable, Sendable {
     /// How often the app survives as it is, how long it stays, and how it ends.
     case own
+    /// What is assumed about the app, where that decides.
+    case assumptions
     /// The largest footprint.
     case footprints
     /// The smallest device.
@@ -162,6 +170,7 @@ public struct Study {
 
     /// The settings that do not depend on other results.
     private mutating func addFixed() {
+        if let plan = incompressible { add(.incompressible, plan, .suspect(question.share)) }
         for (place, device) in devices.enumerated() {
             add(.device(place), device.plan, .suspect(question.share), isOwn: device.name == question.device)
         }
@@ -177,6 +186,18 @@ public struct Study {
         row = RowSearch(
             count: question.footprints.count, distance: question.scan,
             known: entries[0].trial.verdict(of: question.share).map { .init(below: below, answer: $0) })
+    }
+
+    /// The scenario with an app whose memory does not compress; nil if the app does not survive anyway, or if nothing
+    /// of it is compressed.
+    private var incompressible: RunPlan? {
+        let own = question.plan.apps[question.app].memory.compressibility
+        guard question.plan.device.compressor != nil, own.kept < .one,
+            entries[0].trial.verdict(of: question.share) == true
+        else { return nil }
+        var plan = question.plan
+        plan.apps[question.app].memory.compressibility = own.with(incompressible: .one)
+        return plan
     }
 
     /// The devices to try.
@@ -204,7 +225,7 @@ public struct Study {
         guard entries[0].trial.isComplete else { return requests(for: entries[0].trial.wanted, of: 0) }
         if entries.count == 1 { addFixed() }
         var requests: [RunRequest] = []
-        for index in (searchDevices() + (try searchFootprints())).sorted() {
+        for index in (checkAssumptions() + searchDevices() + (try searchFootprints())).sorted() {
             requests += self.requests(for: entries[index].trial.wanted, of: index)
         }
         let rest = entries.indices.filter { entries[$0].trial.goal == .gain && !entries[$0].trial.wanted.isEmpty }
@@ -214,6 +235,18 @@ public struct Study {
             requests += self.requests(for: entries[index].trial.wanted.prefix(most - requests.count), of: index)
         }
         return requests
+    }
+
+    /// Goes on with memory that does not compress. If that decides the answer, every seed runs, to say how much.
+    ///
+    /// - Returns: The settings that need runs.
+    private mutating func checkAssumptions() -> [Int] {
+        if let index = index(of: .incompressible) {
+            if entries[index].trial.suspicion(of: question.share) == false { entries[index].trial.insistOnAll() }
+            guard entries[index].trial.wanted.isEmpty else { return [index] }
+        }
+        known.insert(.assumptions)
+        return []
     }
 
     /// Goes on with the devices: each gets an answer, of which a yes need only be likely. The smallest one with a yes,
@@ -291,7 +324,9 @@ public struct Study {
         let scan = question.footprints.isEmpty ? 0 : question.footprints.count / question.scan + 5
         let searched = (question.devices.count + scan) * seeds / 6 + (scan > 0 ? seeds / 2 : 0)
         let tried = changes.count { $0.change != nil } * seeds / 3
-        return max(runs, seeds + searched + (entries[0].trial.isComplete && entries.count > 1 ? triedNow : tried))
+        let assumed = question.plan.device.compressor == nil ? 0 : seeds / 5
+        return max(
+            runs, seeds + assumed + searched + (entries[0].trial.isComplete && entries.count > 1 ? triedNow : tried))
     }
 
     /// The runs of the changes, as far as the study knows.

@@ -30,7 +30,7 @@ package struct SurvivalTables {
         Column(name, .number, unit: .share, meaning, optional: true, signed: true)
     }
 
-    private static let kinds = ["own", "footprint", "device", "change"]
+    private static let kinds = ["own", "incompressible", "footprint", "device", "change"]
 
     // MARK: The answer
 
@@ -245,6 +245,7 @@ package struct SurvivalTables {
     private static func kind(of setting: Setting) -> String {
         switch setting {
         case .own: "own"
+        case .incompressible: "incompressible"
         case .footprint: "footprint"
         case .device: "device"
         case .change: "change"

@@ -19,6 +19,8 @@ struct Trial: Hashable, Sendable {
     enum Goal: Hashable, Sendable {
         /// Every seed, each run to its end.
         case whole
+        /// Every seed, each run to the app's first end that counts.
+        case every
         /// Whether the app lives in at least this share of the runs that have a process of it.
         case decide(Ratio)
         /// The same, but a yes need only be likely.
@@ -51,7 +53,7 @@ struct Trial: Hashable, Sendable {
         let left = order[outcomes.count...]
         guard !left.isEmpty else { return left }
         switch goal {
-        case .whole: return left
+        case .whole, .every: return left
         case .decide(let share): return left.prefix(fewest { $0.answer(of: share, doubt: Trial.doubt) })
         case .suspect(let share): return left.prefix(fewest { $0.answer(of: share, doubt: Trial.suspicion) })
         case .gain:
@@ -77,6 +79,9 @@ struct Trial: Hashable, Sendable {
     var isComplete: Bool { outcomes.count == order.count }
 
     mutating func learn(_ outcomes: [Bool?]) { self.outcomes += outcomes }
+
+    /// Wants every seed from now on.
+    mutating func insistOnAll() { goal = .every }
 
     /// Is not content with a suspicion from now on.
     mutating func insist() { if case .suspect(let share) = goal { goal = .decide(share) } }

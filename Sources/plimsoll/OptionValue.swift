@@ -31,11 +31,20 @@ enum OptionValue {
         }
     }
 
+    /// The sizes that one app may have, if nothing else is known of it.
+    static let footprints = ByteCount.mebibytes(20)...ByteCount.mebibytes(4096)
+
     /// A size that one app may have.
-    static func footprint(_ text: String) throws -> ByteCount {
-        let (lowest, highest) = (ByteCount.mebibytes(20), ByteCount.mebibytes(4096))
-        guard let size = try? ByteCount(parsing: text), size >= lowest, size <= highest else {
-            throw ValidationError("expected \(ByteCount.expectation), from \(lowest) to \(highest)")
+    static func footprint(_ text: String) throws -> ByteCount { try footprint(text, within: footprints) }
+
+    /// A size within bounds.
+    ///
+    /// - Parameter allowed: Nil if they are not known yet.
+    static func footprint(_ text: String, within allowed: ClosedRange<ByteCount>?) throws -> ByteCount {
+        let size = try? ByteCount(parsing: text)
+        guard let size, allowed?.contains(size) ?? (size > .zero) else {
+            let bounds = allowed.map { ", from \($0.lowerBound) to \($0.upperBound)" } ?? ""
+            throw ValidationError("expected \(ByteCount.expectation)\(bounds)")
         }
         return size
     }

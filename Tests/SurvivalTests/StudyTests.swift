@@ -1,4 +1,5 @@
 import Experiments
+import Lifecycle
 import Memory
 import Metrics
 import Plan
@@ -246,6 +247,91 @@ struct StudyTests {
         #expect(!found.isFalling && found.stretches.count >= 3, "\(found.stretches)")
         for (place, isEnough) in found.tried { #expect(row[place] == isEnough) }
         #expect(answer.sentences.contains { $0.contains("larger is not always worse here") }, "\(answer.sentences)")
+    }
+
+    // MARK: Assumptions
+
+    /// A device with a compressor, with room for both apps only if the first one's memory compresses.
+    private static let contents = """
+        plimsoll: 1
+        name: contents
+        duration: 2min
+        device: { ceiling: 448MiB, reserved: 64MiB, compressor: {} }
+        policy: jetsam
+        apps:
+          - { name: mine, like: plain, memory: { base: 150MiB, objects: { constant: 64KiB } } }
+          - { name: game, like: plain, memory: { base: 150MiB, objects: { constant: 64KiB } } }
+        user:
+          - { at: 1s, launch: mine }
+          - { at: 40s, launch: game }
+        """
+
+    @Test("where it decides that memory compresses, the answer says so, and what would become of the app otherwise")
+    func incompressible() throws {
+        func answer(_ sets: [String], incompressible: Ratio? = nil) throws -> Answer {
+            var question = question(try Self.plan(Self.contents, sets), seeds: 3, share: .percent(90))
+            question.incompressible = incompressible
+            return try self.answer(question)
+        }
+        let decides = try answer([])
+        let other = try #require(decides.incompressible)
+        #expect(decides.lived.count == 3 && other.lived.count == 0 && other.lived.total == 3 && other.isComplete)
+        let said = try #require(decides.sentences(of: .assumptions).first)
+        #expect(said.contains("compresses, 2.7 : 1 on average") && said.contains("in 0 of 3 runs"), "\(said)")
+        // The named setting is the one that was tried.
+        let option = try #require(other.option)
+        let sets = option.split(separator: " ").filter { $0 != "--set" }.map(String.init)
+        #expect(try answer(sets).lived.count == 0)
+        // With much room it does not matter, nor on a device without a compressor: nothing is said.
+        let roomy = try answer(["device.ceiling=1GiB"])
+        #expect(roomy.incompressible?.isEnough != false && roomy.sentences(of: .assumptions).isEmpty)
+        let plain = try answer(["device.compressor=off", "device.ceiling=1GiB"])
+        #expect(plain.incompressible == nil && plain.lived.count == 3)
+        // An app that ends anyway is not asked about again; what was asked for is said.
+        let ended = try answer(sets, incompressible: .one)
+        #expect(ended.incompressible == nil && ended.sentences(of: .assumptions)[0].contains("100 % is taken not to"))
+    }
+
+    @Test("a share that does not compress leaves the others their proportions")
+    func proportions() {
+        let typical = Compressibility.typical
+        #expect(typical.with(incompressible: typical.incompressible) == typical)
+        #expect(typical.with(incompressible: .one).kept == .one)
+        let half = typical.with(incompressible: .percent(55))
+        #expect(half.repeated == .percent(5) && half.ratio == typical.ratio)
+        #expect(half.with(incompressible: .percent(10)) == typical)
+    }
+
+    // MARK: Other processes
+
+    @Test(
+        "an extension, a helper and a daemon of a given footprint have that peak at work",
+        arguments: ProcessKind.allCases)
+    func footprintOfProcess(kind: ProcessKind) throws {
+        let player = FatePlayer()
+        var process = AppProfile.part(kind)
+        process.name = "mine"
+        process.memory.objects = .constant(.kibibytes(64))
+        let sizing = try Sizing(process, player: player)
+        #expect(sizing.present >= process.memory.base && sizing.present < process.memory.base * 3, "\(sizing.present)")
+        for size in [ByteCount.mebibytes(40), .mebibytes(100)] {
+            let peak = try player.peak(of: sizing.app(process, at: size))
+            #expect(abs((peak - size).bytes) <= size.bytes / 100, "\(kind.rawValue) at \(size): \(peak)")
+        }
+    }
+
+    @Test("on a common day every kind of process works", arguments: ProcessKind.allCases)
+    func day(kind: ProcessKind) throws {
+        let text = CommonDay.commuter.scenario(process: "mine", kind: kind, device: "iphone-13")
+        let plan = try Self.plan(text)
+        #expect(plan.apps.count == CommonDay.fleet.count + 1)
+        let app = try #require(plan.apps.firstIndex { $0.name == "mine" })
+        #expect(plan.apps[app].part?.kind == kind)
+        // One of each way to work is played.
+        let played: [ProcessKind] = [.keyboard, .notificationService, .widget, .packetTunnel, .webContent, .daemon]
+        guard played.contains(kind) else { return }
+        let fate = try FatePlayer().fate(of: app, in: plan, untilEnd: false)
+        #expect(fate.processes > 0 && fate.lives != nil, "\(kind.rawValue)")
     }
 
     // MARK: The order of runs

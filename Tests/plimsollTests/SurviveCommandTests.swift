@@ -90,6 +90,85 @@ struct SurviveCommandTests {
         }
     }
 
+    @Test("an extension is a subject, of a scenario or without one, with a footprint of its own size")
+    func processes() throws {
+        try Experiments.within { folder in
+            let kind = ["survive", "--kind", "keyboard", "--seeds", "1..2", "--share-only", "--footprint", "60MiB"]
+            let result = try Program.run(kind + ["--out", "k"], in: folder)
+            #expect(result.status == 0 && result.out.contains("keyboard on iphone-13 survives in "), "\(result.error)")
+            let answer = try #require(try Experiments.rows(folder.appending(path: "k/survival.csv")).first)
+            let footprint = try #require(Int(answer["footprint_bytes"] ?? ""))
+            #expect(abs(footprint - 60 << 20) < 1 << 20 && answer["app"] == "keyboard")
+            #expect(try Program.text(folder.appending(path: "k/scenario.yaml")).contains("kind: keyboard"))
+            let path = Program.scenario("extensions")
+            let words = ["--app", "chat-notify", "--seeds", "1..2", "--footprint", "4MiB..9MiB", "--out", "n"]
+            let named = try Program.run(["survive", path] + words, in: folder)
+            #expect(named.status == 0 && !named.out.contains("never leaves the screen"), "\(named.error)")
+            let settings = try Experiments.rows(folder.appending(path: "n/settings.csv"))
+            #expect(settings.count { $0["kind"] == "footprint" } > 2, "\(named.out)")
+        }
+    }
+
+    @Test("a footprint up to the entitled limit of the device is accepted, and the entitlement is said")
+    func entitled() throws {
+        try Experiments.within { folder in
+            let like = ["survive", "--like", "document-editor", "--seeds", "1..1", "--share-only", "--footprint"]
+            let pro = ["--device", "iphone-15-pro"]
+            let large = try Program.run(like + ["6GiB", "--out", "l"] + pro, in: folder)
+            #expect(large.status == 0, "\(large.error)")
+            let said = large.out.replacing("\n", with: " ")
+            #expect(said.contains("the entitlement for a limit of 6GiB in place of 3376MiB"), "\(said)")
+            #expect(try Program.text(folder.appending(path: "l/scenario.yaml")).contains("active: 6GiB"))
+            let most = try Program.run(like + ["6145MiB"] + pro, in: folder)
+            #expect(most.status == 64 && most.error.contains("from 20MiB to 6GiB"), "\(most.error)")
+            // A phone without the entitlement: as before.
+            let usual = try Program.run(like + ["5GiB"], in: folder)
+            #expect(usual.status == 64 && usual.error.contains("from 20MiB to 4GiB"), "\(usual.error)")
+            let small = try Program.run(like + ["100MiB", "--out", "s"] + pro, in: folder)
+            #expect(small.status == 0 && !small.out.contains("entitlement"), "\(small.error)")
+        }
+    }
+
+    @Test("memory that does not compress is asked about with --incompressible")
+    func incompressible() throws {
+        try Experiments.within { folder in
+            let like = ["survive", "--like", "weather", "--seeds", "1..1", "--share-only", "--incompressible"]
+            let result = try Program.run(like + ["75%", "--out", "i"], in: folder)
+            #expect(result.status == 0, "\(result.error)")
+            #expect(result.out.replacing("\n", with: " ").contains("75 % is taken not to compress"), "\(result.out)")
+            let text = try Program.text(folder.appending(path: "i/scenario.yaml"))
+            #expect(text.contains("incompressible: 75%") && text.contains("incompressible: 10%"))
+        }
+    }
+
+    @Test("what the page quotes of memory that does not compress is what survive says")
+    func quoted() throws {
+        let page = try Program.text(Program.root.appending(path: "Sources/plimsoll/plimsoll.docc/Survive.md"))
+        let lines = page.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        let first = try #require(lines.firstIndex { $0.hasPrefix("    $ plimsoll survive") && $0.contains("4GiB") })
+        let shown = lines[(first + 1)...].prefix { $0.hasPrefix("    ") }.map { String($0.dropFirst(4)) }
+        let words = lines[first].split(separator: " ").dropFirst(2).map(String.init)
+        try Experiments.within { folder in
+            let said = try Program.run(words, in: folder).out.split(separator: "\n").map(String.init)
+            #expect(Array(said.prefix(shown.count)) == shown && shown.count > 5, "\(said)")
+        }
+    }
+
+    @Test("with few descriptors survive ends with one line or with its answer")
+    func fewFiles() throws {
+        try Experiments.within { folder in
+            for most in 4...10 {
+                let words = ["survive", "tiny.yaml", "--app", "a", "--seeds", "1..2", "--share-only", "--jobs", "2"]
+                let result = try Program.run(
+                    words + ["--out", "f\(most)"], in: folder, shell: "ulimit -n \(most); exec \"$@\"")
+                let lines = result.error.split(separator: "\n").count
+                #expect(
+                    result.status == 0 && lines == 0 || [71, 73, 74].contains(result.status) && lines == 1,
+                    "\(most): \(result.status) \(result.error)")
+            }
+        }
+    }
+
     @Test("the smallest of several devices is named, and all of a system are tried for one")
     func devices() throws {
         try Experiments.within { folder in
@@ -119,6 +198,12 @@ struct SurviveCommandTests {
                 (["none.yaml", "--app", "a"], 66, "none.yaml"),
                 (["tiny.yaml"], 64, "name the app with --app"),
                 ([], 64, "name a scenario and --app, or an app of the catalogue with --like"),
+                (["--kind", "keybord"], 64, "there is no such process; did you mean 'keyboard'?"),
+                (["--like", "keyboard"], 64, "--kind keyboard asks about such a process"),
+                (["--like", "mail", "--kind", "widget"], 64, "leave one of them out"),
+                (["tiny.yaml", "--kind", "widget"], 64, "--kind needs no scenario"),
+                (["tiny.yaml", "--app", "a", "--incompressible", "2"], 64, "expected a share from 0 to 1"),
+                (["tiny.yaml", "--app", "a", "--footprint", "5MiB"], 64, "from 20MiB to 4GiB"),
                 (["--like", "photo"], 64, "there is no such archetype"),
                 (["--like", "mail", "--app", "chat"], 64, "another app of the day has that name"),
                 (["tiny.yaml", "--app", "a", "--like", "mail"], 64, "--like needs no scenario"),

@@ -22,7 +22,7 @@ package struct SurvivalFolder {
     /// All that determines the answer, as `plan.json`.
     private struct Plan: Codable {
         /// It rises when other runs are made for the same question: places in the ledger then have other meanings.
-        var format = 2
+        var format = 3
         var program = plimsollVersion
         var app: String
         var seeds: [UInt64]

@@ -2,6 +2,7 @@ import ArgumentParser
 import Experiments
 import Foundation
 import Interchange
+import Lifecycle
 import Plan
 import Quantities
 import RunFolders
@@ -17,14 +18,15 @@ struct SurviveCommand: ParsableCommand {
         usage: """
             plimsoll survive [<options>] <scenario> --app <name>
             plimsoll survive [<options>] --like <archetype>
+            plimsoll survive [<options>] --kind <process>
             """,
         discussion: """
             An app survives a run if the system ends none of its processes and it does not crash; the user's own \
             quits do not count. The answer has the share of seeds under which it survives, how long it stays alive in \
             the background, as which counter of MetricKit its ends would be counted, the largest footprint at which \
             it survives with --probability, and what changes of its behaviour would gain. The scenario is a file, a \
-            JetsamEvent report (.ips), or with --like an app of the catalogue among thirteen others. Devices are \
-            those of `plimsoll list devices`. All runs use the accounting backend. Each part of the answer is \
+            JetsamEvent report (.ips), or with --like an app of the catalogue among thirteen others, or with --kind a \
+            process that is no app, such as a keyboard, beside them. Devices are those of `plimsoll list devices`. All runs use the accounting backend. Each part of the answer is \
             printed as soon as it is known, how often the app survives first.
 
             EXAMPLES
@@ -34,7 +36,13 @@ struct SurviveCommand: ParsableCommand {
               plimsoll survive --like photo-editor --footprint 300MiB \\
                 --device iphone-x --day gaming --seeds 1..20
 
-            A footprint is the app's most memory in ten minutes alone in front, as in `plimsoll list apps`. Each \
+              plimsoll survive --like document-editor --footprint 4GiB \\
+                --device iphone-15-pro --incompressible 100%
+              plimsoll survive --kind keyboard --footprint 80MiB --device iphone-13
+
+            A footprint is the app's most memory in ten minutes alone in front, as in `plimsoll list apps`, or the \
+            most of another process in ten minutes at work. Where it decides that memory compresses, the answer says \
+            so, and how often the app would survive if none of its memory did. Each \
             finished run is recorded at once: --resume continues an interrupted command, with the same answer. \
             `plimsoll plot` draws the folder.
 
@@ -47,7 +55,10 @@ struct SurviveCommand: ParsableCommand {
     var scenario: String?
 
     @Option(
-        help: "The app. With --like the name that it gets, by default its archetype's.",
+        help: """
+            The app, or another process of the scenario. With --like or --kind the name that it gets, by default that \
+            of its archetype or kind.
+            """,
         completion: Candidates.apps)
     var app: String?
 
@@ -58,7 +69,16 @@ struct SurviveCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "With --like: what the user does. "
+            """
+            Without a scenario: what the process is that is no app (an extension, a helper or a daemon), as in the \
+            scenario's key `processes`.
+            """, valueName: "process"),
+        completion: .list(ProcessKind.allCases.map(\.rawValue)))
+    var kind: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --like or --kind: what the user does. "
                 + CommonDay.allCases.map { "\($0.rawValue): \($0.meaning)" }.joined(separator: "; ") + ".",
             valueName: "name"))
     var day: CommonDay?
@@ -80,9 +100,20 @@ struct SurviveCommand: ParsableCommand {
         help: ArgumentHelp(
             """
             A size gives the app that footprint; a range, such as 80MiB..600MiB, is searched for the largest one, by \
-            default a quarter to twice the app's own. Give one of each, or either.
+            default a quarter to twice the app's own. Give one of each, or either. Sizes go from 20MiB (1MiB for an \
+            extension) to 4GiB, or to a higher limit that the device has for an app with the entitlement: above the \
+            limit of other apps, the app is taken to have it.
             """, valueName: "size|range"))
     var footprints: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            The share of the app's memory that does not compress, such as 100% for graphics and models; by default \
+            as the scenario has it, and 10%. It matters on a device with a compressor.
+            """, valueName: "share"),
+        transform: SurviveCommand.incompressible)
+    var incompressible: Ratio?
 
     @Option(
         help: ArgumentHelp("The share of runs in which the app is to survive.", valueName: "share"),
@@ -134,27 +165,20 @@ struct SurviveCommand: ParsableCommand {
         return share
     }
 
+    static func incompressible(_ text: String) throws -> Ratio {
+        guard let share = try? Ratio(parsing: text), share >= .zero, share <= .one else {
+            throw ValidationError("expected a share from 0 to 1, such as 0.8 or 80%")
+        }
+        return share
+    }
+
     /// The most seeds; with more, the ledger would need much memory.
     private static let mostSeeds = 10_000
 
     func validate() throws {
         try refuseEmpty(out, "--out")
         if let scenario { try refuseEmpty(scenarios: [scenario], policies: [policy].compactMap(\.self)) }
-        if scenario == nil && like == nil {
-            throw ValidationError("name a scenario and --app, or an app of the catalogue with --like")
-        }
-        if scenario != nil && like != nil { throw ValidationError("--like needs no scenario; leave one of them out") }
-        if like == nil {
-            if app == nil { throw ValidationError("name the app with --app") }
-            if day != nil { throw ValidationError("--day needs --like; a scenario has a day of its own") }
-        }
-        if let like, Archetype.named(like) == nil {
-            let advice = Nearest.advice(for: like, among: Archetype.all.map(\.name), kind: "archetypes")
-            throw ValidationError("--like \(like.shortened()): there is no such archetype\(advice)")
-        }
-        if like != nil, let app, CommonDay.fleet.contains(where: { $0.name == app }) {
-            throw ValidationError("--app \(app): another app of the day has that name; choose another")
-        }
+        try validateSubject()
         for (place, device) in devices.enumerated() {
             if DevicePreset.named(device) == nil {
                 let advice = Nearest.advice(for: device, among: DevicePreset.all.map(\.name), kind: "devices")
@@ -172,11 +196,44 @@ struct SurviveCommand: ParsableCommand {
         _ = try seedList()
     }
 
+    /// Checks what the question is about.
+    private func validateSubject() throws {
+        if scenario == nil && like == nil && kind == nil {
+            throw ValidationError(
+                "name a scenario and --app, or an app of the catalogue with --like, or another process with --kind")
+        }
+        if like != nil && kind != nil {
+            throw ValidationError("--like is an app, --kind is not; leave one out")
+        }
+        for (option, value) in [("--like", like), ("--kind", kind)] where scenario != nil && value != nil {
+            throw ValidationError("\(option) needs no scenario; leave one of them out")
+        }
+        if like == nil && kind == nil {
+            if app == nil { throw ValidationError("name the app with --app") }
+            if day != nil { throw ValidationError("--day needs --like; a scenario has a day of its own") }
+        }
+        if let like, Archetype.named(like) == nil {
+            let advice = Nearest.advice(for: like, among: Archetype.all.map(\.name), kind: "archetypes")
+            let isKind = ProcessKind(rawValue: like) != nil
+            throw ValidationError(
+                "--like \(like.shortened()): there is no such archetype"
+                    + (isKind ? "; --kind \(like) asks about such a process" : advice))
+        }
+        if let kind, ProcessKind(rawValue: kind) == nil {
+            let advice = Nearest.advice(
+                for: kind, among: ProcessKind.allCases.map(\.rawValue), kind: "kinds of processes")
+            throw ValidationError("--kind \(kind.shortened()): there is no such process\(advice)")
+        }
+        if scenario == nil, let app, CommonDay.fleet.contains(where: { $0.name == app }) {
+            throw ValidationError("--app \(app): another app of the day has that name; choose another")
+        }
+    }
+
     /// The app's name.
-    var name: String { app ?? like.map { CommonDay.name(ofAppLike: $0) } ?? "" }
+    var name: String { app ?? kind ?? like.map { CommonDay.name(ofAppLike: $0) } ?? "" }
 
     /// The device that the answer is about; nil for the scenario's own.
-    var device: String? { devices.first ?? (like == nil ? nil : "iphone-13") }
+    var device: String? { devices.first ?? (scenario == nil ? "iphone-13" : nil) }
 
     /// The devices among which the smallest is sought.
     var compared: [String] {
@@ -195,17 +252,21 @@ struct SurviveCommand: ParsableCommand {
     }
 
     /// The footprint and the range that are given.
-    func sizes() throws -> (own: ByteCount?, range: ClosedRange<ByteCount>?) {
+    ///
+    /// - Parameter allowed: The footprints that the app may have; nil if they are not known yet.
+    func sizes(
+        within allowed: ClosedRange<ByteCount>? = nil
+    ) throws -> (own: ByteCount?, range: ClosedRange<ByteCount>?) {
         var sizes: (own: ByteCount?, range: ClosedRange<ByteCount>?)
         for text in footprints {
             guard let dots = text.firstRange(of: "..") else {
                 guard sizes.own == nil else { throw ValidationError("--footprint: give one size, not two") }
-                sizes.own = try SurviveCommand.footprint(text)
+                sizes.own = try SurviveCommand.footprint(text, allowed)
                 continue
             }
             guard sizes.range == nil else { throw ValidationError("--footprint: give one range, not two") }
-            let low = try SurviveCommand.footprint(String(text[..<dots.lowerBound]))
-            let high = try SurviveCommand.footprint(String(text[dots.upperBound...]))
+            let low = try SurviveCommand.footprint(String(text[..<dots.lowerBound]), allowed)
+            let high = try SurviveCommand.footprint(String(text[dots.upperBound...]), allowed)
             guard low < high else { throw ValidationError("--footprint \(text): the range is empty or upside down") }
             sizes.range = low...high
         }
@@ -215,9 +276,9 @@ struct SurviveCommand: ParsableCommand {
         return sizes
     }
 
-    private static func footprint(_ text: String) throws -> ByteCount {
+    private static func footprint(_ text: String, _ allowed: ClosedRange<ByteCount>?) throws -> ByteCount {
         do {
-            return try OptionValue.footprint(text)
+            return try OptionValue.footprint(text, within: allowed)
         } catch let fault as ValidationError {
             throw ValidationError("--footprint \(text.shortened()): \(fault.message)")
         }
@@ -225,6 +286,8 @@ struct SurviveCommand: ParsableCommand {
 
     func run() throws {
         try reporting {
+            // The hold on the folder, the ledger, the table that is written, and one in reserve.
+            try HostMachine.demandFiles(4, for: "survive")
             Interruption.install()
             do {
                 return try SurviveRun(self).run()

@@ -3,6 +3,7 @@ import Experiments
 import Explanation
 import Foundation
 import Interchange
+import Lifecycle
 import Memory
 import Plan
 import Quantities
@@ -28,7 +29,13 @@ struct SurviveRun {
         let traces = try TraceFiles(plan)
         player = FatePlayer(traces: traces, isInterrupted: { Interruption.signalNumber != 0 })
         let obstacle = Sizing.obstacle(of: plan.apps[app])
-        let sizes = try command.sizes()
+        let sizes = try SurviveRun.sizes(of: command, plan.apps[app], on: plan.device)
+        let largest = max(sizes.own ?? .zero, sizes.range?.upperBound ?? .zero)
+        let entitlement = Entitlement(of: plan.apps[app], at: largest, on: plan.device)
+        if let entitlement { plan.apps[app].limits.active = entitlement.limit }
+        if let share = command.incompressible {
+            plan.apps[app].memory.compressibility = plan.apps[app].memory.compressibility.with(incompressible: share)
+        }
         if let obstacle, !command.footprints.isEmpty {
             throw Failure(.invalidInput, "--footprint: \(plan.apps[app].name) cannot have another one: \(obstacle)")
         }
@@ -44,9 +51,10 @@ struct SurviveRun {
         question.device = command.device
         question.triesChanges = !command.shareOnly
         question.triesLargerDevices = command.devices.count > 1
-        question.devices = try SurviveRun.devices(of: command, for: plan)
+        (question.incompressible, question.entitlement) = (command.incompressible, entitlement)
+        question.devices = try SurviveRun.devices(of: command, for: question)
         if let sizing, !command.shareOnly {
-            question.footprints = try SurviveRun.row(sizes.range, sizing.present, plan)
+            question.footprints = SurviveRun.row(sizes.range, sizing.present, plan, isApp: plan.apps[app].part == nil)
         }
         self.question = question
     }
@@ -61,10 +69,14 @@ struct SurviveRun {
         let sets = (device.map { ["device={ like: \($0) }"] } ?? []) + command.sets
         let overrides = Overrides(sets: sets, policy: command.policy, backend: .accounting)
         guard let path = command.scenario else {
-            let like = command.like ?? ""
-            let text = (command.day ?? .commuter).scenario(
-                app: command.name, like: like, device: device ?? "iphone-13")
-            return try ScenarioLoader.load(text: text, file: "--like \(like)", overrides: overrides).get()
+            let (day, device) = (command.day ?? .commuter, device ?? "iphone-13")
+            guard let kind = command.kind.flatMap(ProcessKind.init) else {
+                let like = command.like ?? ""
+                let text = day.scenario(app: command.name, like: like, device: device)
+                return try ScenarioLoader.load(text: text, file: "--like \(like)", overrides: overrides).get()
+            }
+            let text = day.scenario(process: command.name, kind: kind, device: device)
+            return try ScenarioLoader.load(text: text, file: "--kind \(kind.rawValue)", overrides: overrides).get()
         }
         guard path.lowercased().hasSuffix(".ips") else {
             return try ScenarioLoader.load(path: path, overrides: overrides).get()
@@ -74,11 +86,14 @@ struct SurviveRun {
     }
 
     /// The scenario on each device among which the smallest is sought, the one with the least memory first. The app has
-    /// the size that it has in the question.
-    private static func devices(of command: SurviveCommand, for plan: RunPlan) throws -> [Question.DeviceChoice] {
+    /// the size that it has in the question and, where the question assumes it, the entitlement.
+    private static func devices(of command: SurviveCommand, for question: Question) throws -> [Question.DeviceChoice] {
         try command.compared.map { name in
             var other = try SurviveRun.plan(of: command, on: name)
-            (other.apps, other.start) = (plan.apps, plan.start)
+            (other.apps, other.start) = (question.plan.apps, question.plan.start)
+            if question.entitlement != nil {
+                other.apps[question.app].limits.active = Entitlement.limit(on: other.device)
+            }
             return Question.DeviceChoice(name: name, plan: other)
         }.sorted { ($0.plan.device.ceiling, $0.name) < ($1.plan.device.ceiling, $1.name) }
     }
@@ -92,11 +107,23 @@ struct SurviveRun {
         return place
     }
 
-    /// The footprints of the search, at equal distances in whole multiples of 4 MiB, about 64 of them.
+    /// The footprints that are asked about.
+    private static func sizes(
+        of command: SurviveCommand, _ app: AppProfile, on device: Device
+    ) throws -> (own: ByteCount?, range: ClosedRange<ByteCount>?) {
+        do {
+            return try command.sizes(within: Sizing.range(of: app, on: device, usual: OptionValue.footprints))
+        } catch let fault as ValidationError {
+            throw Failure(.wrongUsage, fault.message)
+        }
+    }
+
+    /// The footprints of the search, at equal distances in whole multiples of 4 MiB, about 64 of them. Those of other
+    /// processes than apps lie nearer together.
     private static func row(
-        _ given: ClosedRange<ByteCount>?, _ present: ByteCount, _ plan: RunPlan
-    ) throws -> [ByteCount] {
-        let unit = 4 << 20
+        _ given: ClosedRange<ByteCount>?, _ present: ByteCount, _ plan: RunPlan, isApp: Bool
+    ) -> [ByteCount] {
+        let unit = isApp || present >= .mebibytes(128) ? 4 << 20 : present >= .mebibytes(16) ? 1 << 20 : 1 << 18
         // Above this, the app alone would fill the device. With a compressor it may hold more than it has frames.
         let device = plan.device
         let most = (device.compressor == nil ? device.ceiling - device.reserved : device.ceiling).bytes
