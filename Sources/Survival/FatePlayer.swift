@@ -59,8 +59,8 @@ public struct FatePlayer: Sendable {
 
 /// One app alone on a device that never lacks memory, to measure the memory that the app's figures amount to.
 ///
-/// A process that is no app works all the time: a helper beside an app in front, a keyboard or a sheet over it, any
-/// other process on demand.
+/// A process that is no app works, too: a helper beside an app in front, a keyboard or a sheet over it, any other
+/// process for the 30 s that the system grants it.
 public struct LoneApp {
     /// How long the app is in the foreground.
     public static let time = TimeSpan.minutes(10)
@@ -74,28 +74,27 @@ public struct LoneApp {
 
     /// The plan of the run: seed 1 on the accounting backend.
     public var plan: RunPlan {
-        var (apps, user, limits) = ([app], [UserEntry.once(.launch(AppID(0)), at: .zero)], Limits())
-        if let part = app.part { (apps, user, limits) = beside(part) }
+        var (apps, user) = ([app], [UserEntry.once(.launch(AppID(0)), at: .zero)])
+        if let part = app.part { (apps, user) = beside(part) }
         return RunPlan(
             name: "trial", seed: 1, duration: LoneApp.time,
             device: Device(ceiling: ceiling, reserved: LoneApp.reserved), monitor: .ios,
-            policy: PolicySettings(name: "none"), limits: limits, apps: apps, user: user, backend: .accounting)
+            policy: PolicySettings(name: "none"), limits: Limits(), apps: apps, user: user, backend: .accounting)
     }
 
     /// The process at work beside an app in front.
-    private func beside(_ part: ProcessPart) -> ([AppProfile], [UserEntry], Limits) {
-        var (front, own, limits) = (Archetype.plain.profile, app, Limits())
+    private func beside(_ part: ProcessPart) -> ([AppProfile], [UserEntry]) {
+        var (front, own) = (Archetype.plain.profile, app)
         front.name = "front of \(app.name)"
         own.part?.host = part.kind.family == .helper ? AppID(0) : nil
-        limits.backgroundTime = LoneApp.time
         let start = Instant.zero + .seconds(5)
         var user = [UserEntry.once(.launch(AppID(0)), at: .zero)]
         if part.kind.isPresented {
             user.append(.once(.present(AppID(1), lasting: LoneApp.time), at: start))
         } else if part.kind.family != .helper {
-            user.append(.once(.wake(AppID(1), .demand, lasting: LoneApp.time), at: start))
+            user.append(.once(.wake(AppID(1), .demand, lasting: Limits().backgroundTime), at: start))
         }
-        return ([front, own], user, limits)
+        return ([front, own], user)
     }
 
     /// More memory than the app wants: 8 GiB, as long as it is at most half of that.
@@ -108,8 +107,9 @@ public struct LoneApp {
 /// An app at other footprints.
 ///
 /// The footprint of an app is its most memory in ten minutes in the foreground, from a run of the app alone
-/// (`LoneApp`): the peak that `plimsoll list apps` prints. That of another process is its own peak at work. At another footprint all sizes of the app, and the rates at
-/// which it grows and fills its cache, are multiplied by one factor. So the app reaches its sizes at the same times.
+/// (`LoneApp`): the peak that `plimsoll list apps` prints. That of another process is its own peak at work. At another
+/// footprint all sizes of the app, and the rates at which it grows and fills its cache, are multiplied by one factor. So
+/// the app reaches its sizes at the same times.
 public struct Sizing {
     private let profile: AppProfile
     private let player: FatePlayer

@@ -312,6 +312,7 @@ struct StudyTests {
         var process = AppProfile.part(kind)
         process.name = "mine"
         process.memory.objects = .constant(.kibibytes(64))
+        process.limits = ProcessLimits()
         let sizing = try Sizing(process, player: player)
         #expect(sizing.present >= process.memory.base && sizing.present < process.memory.base * 3, "\(sizing.present)")
         for size in [ByteCount.mebibytes(40), .mebibytes(100)] {

@@ -26,8 +26,9 @@ struct SurviveCommand: ParsableCommand {
             the background, as which counter of MetricKit its ends would be counted, the largest footprint at which \
             it survives with --probability, and what changes of its behaviour would gain. The scenario is a file, a \
             JetsamEvent report (.ips), or with --like an app of the catalogue among thirteen others, or with --kind a \
-            process that is no app, such as a keyboard, beside them. Devices are those of `plimsoll list devices`. All runs use the accounting backend. Each part of the answer is \
-            printed as soon as it is known, how often the app survives first.
+            process that is no app, such as a keyboard, beside them. Devices are those of `plimsoll list devices`. \
+            All runs use the accounting backend. Each part of the answer is printed as soon as it is known, how often \
+            the app survives first.
 
             EXAMPLES
               plimsoll survive Scenarios/seeded-commuter.yaml --app weather
@@ -41,7 +42,7 @@ struct SurviveCommand: ParsableCommand {
               plimsoll survive --kind keyboard --footprint 80MiB --device iphone-13
 
             A footprint is the app's most memory in ten minutes alone in front, as in `plimsoll list apps`, or the \
-            most of another process in ten minutes at work. Where it decides that memory compresses, the answer says \
+            most of another process at work. Where it decides that memory compresses, the answer says \
             so, and how often the app would survive if none of its memory did. Each \
             finished run is recorded at once: --resume continues an interrupted command, with the same answer. \
             `plimsoll plot` draws the folder.
