@@ -107,9 +107,9 @@ public struct LoneApp {
 /// An app at other footprints.
 ///
 /// The footprint of an app is its most memory in ten minutes in the foreground, from a run of the app alone
-/// (`LoneApp`): the peak that `plimsoll list apps` prints. That of another process is its own peak at work. At another
-/// footprint all sizes of the app, and the rates at which it grows and fills its cache, are multiplied by one factor. So
-/// the app reaches its sizes at the same times.
+/// (`LoneApp`): the peak that `plimsoll list apps` prints. That of another process is its own peak at work. At
+/// another footprint all sizes of the app, and the rates at which it grows and fills its cache, are multiplied by one
+/// factor. So the app reaches its sizes at the same times.
 public struct Sizing {
     private let profile: AppProfile
     private let player: FatePlayer

@@ -101,7 +101,7 @@ struct SurviveCommandTests {
             #expect(abs(footprint - 60 << 20) < 1 << 20 && answer["app"] == "keyboard")
             #expect(try Program.text(folder.appending(path: "k/scenario.yaml")).contains("kind: keyboard"))
             let path = Program.scenario("extensions")
-            let words = ["--app", "chat-notify", "--seeds", "1..2", "--footprint", "4MiB..9MiB", "--out", "n"]
+            let words = ["--app", "chat-notify", "--seeds", "1..2", "--footprint", "4MiB..40MiB", "--out", "n"]
             let named = try Program.run(["survive", path] + words, in: folder)
             #expect(named.status == 0 && !named.out.contains("never leaves the screen"), "\(named.error)")
             let settings = try Experiments.rows(folder.appending(path: "n/settings.csv"))

@@ -38,8 +38,8 @@ struct SurviveCommand: ParsableCommand {
                 --device iphone-x --day gaming --seeds 1..20
 
               plimsoll survive --like document-editor --footprint 4GiB \\
-                --device iphone-15-pro --incompressible 100%
-              plimsoll survive --kind keyboard --footprint 80MiB --device iphone-13
+                --device iphone-15-pro --incompressible 100% --seeds 1..5 --share-only
+              plimsoll survive --kind keyboard --footprint 60MiB --seeds 1..5 --share-only
 
             A footprint is the app's most memory in ten minutes alone in front, as in `plimsoll list apps`, or the \
             most of another process at work. Where it decides that memory compresses, the answer says \
