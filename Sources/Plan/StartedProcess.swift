@@ -10,6 +10,8 @@ public struct StartedProcess: Hashable, Sendable {
         case background
         /// In memory without running code; a daemon is idle.
         case suspended
+        /// The system has begun the app's launch ahead of time: none of its code has run.
+        case prewarmed
     }
 
     /// Which app, or which process that is no app.

@@ -148,11 +148,13 @@ struct PartChecks {
             if entry.state == .front, let kind = profile.part?.kind, kind.family != .helper, !kind.isPresented {
                 return fault("state", "'\(profile.name)' is a \(kind.rawValue), which is never on the screen")
             }
+            if entry.state == .prewarmed, let (key, complaint) = complaint(aboutPrewarmed: entry, profile) {
+                return fault(key, complaint)
+            }
             if entry.scenes > 1 && !profile.scenes.multiple {
                 return fault("scenes", "'\(profile.name)' does not support multiple scenes")
             }
-            let scenes = profile.scenes.usesUIKit ? profile.memory.scene * entry.scenes : .zero
-            let footprint = entry.footprint ?? (profile.memory.base + scenes) * plan.device.scale
+            let footprint = entry.footprint ?? plainFootprint(of: entry, profile)
             if let complaint = complaint(about: entry, footprint, profile, &input) {
                 return fault("compressed", complaint)
             }
@@ -164,6 +166,20 @@ struct PartChecks {
                         + "\((plan.device.ceiling - plan.device.reserved).readable) for them")
             }
         }
+    }
+
+    private func plainFootprint(of entry: StartedProcess, _ profile: AppProfile) -> ByteCount {
+        if entry.state == .prewarmed { return profile.memory.base * plan.lifecycle.prewarmedBase * plan.device.scale }
+        let scenes = profile.scenes.usesUIKit ? profile.memory.scene * entry.scenes : .zero
+        return (profile.memory.base + scenes) * plan.device.scale
+    }
+
+    private func complaint(
+        aboutPrewarmed entry: StartedProcess, _ profile: AppProfile
+    ) -> (key: String, complaint: String)? {
+        if profile.part != nil { return ("state", "'\(profile.name)' is no app, and only apps are prewarmed") }
+        if let band = entry.band, band > 0 { return ("band", "'\(profile.name)' is prewarmed, and so in band 0") }
+        return entry.scenes > 1 ? ("scenes", "'\(profile.name)' is prewarmed, and so without scenes") : nil
     }
 
     /// - Parameter input: What is compressed up to here, without pages of one repeated word; this entry is added.

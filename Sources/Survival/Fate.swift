@@ -77,6 +77,7 @@ struct FateWatch {
         switch state {
         case .front: isInFront = true
         case .background, .suspended: leftAt = .zero
+        case .prewarmed: isPrewarmed = true
         case nil: break
         }
     }

@@ -52,6 +52,9 @@ public struct AppWorkload: ~Copyable {
         return CallbackWork(cost: cost, memory: readFiles(memory.files.launch) + [.allocate(.base, prewarmed)])
     }
 
+    /// The process was launched ahead of time before the run, and holds this part of its base.
+    public mutating func wasPrewarmed(holding bytes: ByteCount) { prewarmed = bytes }
+
     // MARK: Callbacks
 
     /// What a callback costs and does. Source of the app's duties: Apple's "Managing your app's life cycle".
@@ -71,7 +74,8 @@ public struct AppWorkload: ~Copyable {
         case .didFinishLaunching:
             var work = CallbackWork(
                 cost: costs.launch,
-                memory: readFiles(memory.files.launch) + [.allocate(.base, profile.memory.base - prewarmed)])
+                memory: readFiles(memory.files.launch)
+                    + [.allocate(.base, max(.zero, profile.memory.base - prewarmed))])
             if isFirstLaunch { work.cost += costs.firstLaunch }
             if !profile.scenes.support {
                 work.cost += costs.connect

@@ -104,6 +104,7 @@ extension WorldFrame {
         }
         names += parts.map { ($0.name, false, plainSize($0.tree, AppProfile.part($0.kind))) }
         draw.shuffle(&names)
+        var ahead = Draw(seed, "start prewarmed")
         for (name, isSeveral, plain) in names where draw.chance(40) || name == front {
             let drawn = draw.bytes(.kibibytes(256), .mebibytes(24))
             let isPlain = draw.chance(10) && plain <= left
@@ -111,7 +112,9 @@ extension WorldFrame {
             guard size <= left else { break }
             left -= size
             let isFront = name == front
-            let state = isFront ? "front" : draw.pick([(4, "suspended"), (1, "background")])
+            var state = isFront ? "front" : draw.pick([(4, "suspended"), (1, "background")])
+            if !isFront && ahead.chance(15) && apps.contains(where: { $0.name == name }) { state = "prewarmed" }
+            let isPrewarmed = state == "prewarmed"
             var entry = Record()
             entry.put("process", .plain(name))
             if state != "suspended" || draw.chance(60) { entry.put("state", .plain(state)) }
@@ -128,9 +131,12 @@ extension WorldFrame {
             }
             if draw.chance(20) {
                 let band = draw.pick([0, 20, 30, 40, 80, 100, 120])
-                entry.put("band", .plain(draw.chance(10) ? "none" : "\(band)"))
+                entry.put("band", .plain(draw.chance(10) ? "none" : "\(isPrewarmed ? 0 : band)"))
             }
-            if isSeveral && draw.chance(60) { entry.put("scenes", .plain("\(draw.number(1, 3))")) }
+            if isSeveral && draw.chance(60) {
+                let scenes = draw.number(1, 3)
+                if !isPrewarmed { entry.put("scenes", .plain("\(scenes)")) }
+            }
             if draw.chance(20) {
                 let times = (0..<draw.number(1, 10)).map { _ in draw.time(.zero, .minutes(1)) }
                 entry.put("relaunched_after", .list(times))

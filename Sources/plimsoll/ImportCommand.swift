@@ -70,6 +70,9 @@ struct ImportJetsamEvent: ParsableCommand {
             the report's state; all other processes are reserved memory. Comments in the scenario state what the \
             import decided.
 
+            The command prints what the report says: which app is in front, which others there are, and which \
+            processes jetsam ended and why. --format json prints the same and more figures for programs.
+
             With --replay, the run goes on from the report's state under the device's policy, while memory is taken \
             at a steady rate. The command prints which of the report's victims end, in which order and for which \
             reason, who else ends, and what is assumed. With --out it writes the scenario that it replays.
@@ -82,8 +85,9 @@ struct ImportJetsamEvent: ParsableCommand {
               plimsoll import jetsam-event JetsamEvent-2020-10-15-172958.ips --replay
 
             Exit status: 0 also if a replay ends other processes than the report; 65 if the report is broken, with \
-            line and column; 66 if the file is missing; 71 if the host refuses the memory for a replay; 73 if --out \
-            exists or cannot be created; 74 if it cannot be written; 129, 130 and 143 interrupted.
+            line and column, or is of another kind or another device; 66 if the file is missing; 71 if the host \
+            refuses the memory for a replay; 73 if --out exists or cannot be created; 74 if it cannot be written; \
+            129, 130 and 143 interrupted.
             """)
 
     @Argument(help: "The report.", completion: .file())
@@ -97,7 +101,7 @@ struct ImportJetsamEvent: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How to print a replay: \(RunCommand.Format.allCases.map(\.rawValue).joined(separator: " or ")).",
+            "How to print: \(RunCommand.Format.allCases.map(\.rawValue).joined(separator: " or ")).",
             valueName: "format"))
     var format: RunCommand.Format?
 
@@ -107,23 +111,28 @@ struct ImportJetsamEvent: ParsableCommand {
         if replay && appsOnly {
             throw ValidationError("--replay needs every process and --apps-only has not; leave one of them out")
         }
-        if format != nil && !replay { throw ValidationError("--format is for --replay") }
     }
 
     func run() throws {
         try reporting {
             try output.check(keeping: (file, "report"))
             if replay { return try replayReport() }
-            let imported: (scenario: String, summary: String)
+            let imported: (scenario: String, digest: ReportDigest)
             if appsOnly {
                 let apps = try JetsamEventImport(path: file)
-                imported = (apps.scenario, apps.summary)
+                imported = (apps.scenario, apps.digest)
             } else {
                 let phone = try JetsamPhoneImport(path: file)
-                imported = (phone.scenario, phone.summary)
+                imported = (phone.scenario, phone.digest)
             }
             try output.write(imported.scenario)
-            Terminal.say(imported.summary)
+            switch format ?? .text {
+            case .text:
+                let words = [NextSteps.program, "import", "jetsam-event", file, "--replay"]
+                let command = words.map(ShellWord.quoted).joined(separator: " ")
+                Terminal.say(imported.digest.text + "\nto ask why  \(command)")
+            case .json: Terminal.say(try JSONDocument.of(imported.digest))
+            }
             return ExitStatus.done.code
         }
     }

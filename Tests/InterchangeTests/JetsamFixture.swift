@@ -21,14 +21,14 @@ enum JetsamFixture {
             let words = states.map { "\"\($0)\"" }.joined(separator: ",\n      ")
             let priority = band.map { "\n    \"priority\" : \($0)," } ?? ""
             return """
-                  {
+                  {\(more)
                     "uuid" : "00000000-0000-0000-0000-000000000000",
                     "states" : [
                       \(words)
                     ],
                     "lifetimeMax" : \(pages * 2),\(priority)
                     "physicalPages" : { "internal" : [3, \(pages)] },
-                    "freeze_skip_reason:" : "none",\(more)
+                    "freeze_skip_reason:" : "none",
                     "cpuTime" : 0.066796999999999995,
                     "name" : "\(name)",
                     "pid" : \(pid),

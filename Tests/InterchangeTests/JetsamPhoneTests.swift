@@ -80,7 +80,16 @@ struct JetsamPhoneTests {
         #expect(phone.members.first { $0.kind == .webContent }?.host == "Browser")
         #expect(kinds[.daemon]?.contains("SpringBoard") == true)
         #expect(phone.front?.name == "Browser")
-        #expect(phone.summary.contains("daemons"))
+        let lines = phone.digest.text.split(separator: "\n")
+        #expect(
+            lines == [
+                "report  report.ips, iPhone12,1, iPhone OS 14.2 (18B5061e), 13 processes",
+                "front   Browser; 6 apps: Notes, Game of Life, Maps, Chat, Browser, Radio",
+                "others  1 helper, 1 extension, 5 daemons", lines[3],
+                "ended   Game of Life: the system was short of free memory (vm-pageshortage); highd: above the "
+                    + "process's own soft limit (highwater)",
+            ])
+        #expect(lines[3].hasPrefix("memory  ") && lines[3].hasSuffix(" were available"))
     }
 
     @Test("export, import and export again: the same processes in the same order, bands, states and pages")

@@ -18,8 +18,9 @@ struct JetsamReplayTests {
 
     /// All apps that are not in front, sorted by band and then by the report's order.
     private static func expected(_ report: JetsamReport) -> [Victim] {
+        let kinds = JetsamRoles(report).kinds
         let all = zip(report.processes, report.standings).enumerated().compactMap { place, pair in
-            pair.1.map { (place: place, name: pair.0.name, band: $0.band) }
+            kinds[place] == nil ? pair.1.map { (place: place, name: pair.0.name, band: $0.band) } : nil
         }
         return all.filter { $0.band != .foreground }.sorted { ($0.band, $0.place) < ($1.band, $1.place) }
             .map { Victim(name: $0.name, band: $0.band.number) }
@@ -57,9 +58,8 @@ struct JetsamReplayTests {
         let (_, ended) = try Self.replay(JetsamFixture.report(JetsamFixture.modern))
         #expect(
             ended == [
-                Victim(name: "Notes", band: 0), Victim(name: "com.apple.WebKit.WebContent", band: 0),
-                Victim(name: "Game of Life", band: 0), Victim(name: "Chat", band: 0), Victim(name: "Maps", band: 40),
-                Victim(name: "Radio", band: 120),
+                Victim(name: "Notes", band: 0), Victim(name: "Game of Life", band: 0), Victim(name: "Chat", band: 0),
+                Victim(name: "Maps", band: 40), Victim(name: "Radio", band: 120),
             ])
     }
 
@@ -80,7 +80,7 @@ struct JetsamReplayTests {
         let band = JetsamFixture.modern.filter { $0.band == 0 }
         let rest = JetsamFixture.modern.filter { $0.band != 0 }
         let (_, ended) = try Self.replay(JetsamFixture.report(band.reversed() + rest))
-        #expect(ended.prefix(3).map(\.name) == ["Game of Life", "com.apple.WebKit.WebContent", "Notes"])
+        #expect(ended.prefix(3).map(\.name) == ["Game of Life", "Notes", "Chat"])
     }
 
     @Test(
@@ -91,7 +91,7 @@ struct JetsamReplayTests {
         let (event, ended) = try Self.replay(try String(contentsOf: file, encoding: .utf8))
         #expect(ended == Self.expected(event.report))
         // In this report the apps are already sorted by band.
-        let standings = zip(event.report.processes, event.report.standings)
-        #expect(ended.map(\.name) == standings.filter { $0.1 != nil && $0.1 != .front }.map(\.0.name))
+        let standings = zip(event.report.processes, zip(event.report.standings, JetsamRoles(event.report).kinds))
+        #expect(ended.map(\.name) == standings.filter { $0.1.1 == nil && $0.1.0 != .front }.map(\.0.name))
     }
 }

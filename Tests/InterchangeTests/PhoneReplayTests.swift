@@ -131,6 +131,18 @@ struct PhoneReplayTests {
         #expect(try JetsamEventTests.load(plain.scenario).device.compressor == nil)
     }
 
+    @Test("a report with next to nothing available: its state is reached under every check, and replayed")
+    func nothingAvailable() throws {
+        for counts in [true, false] {
+            var report = SyntheticReport.mixture
+            (report.free, report.fileBacked, report.hasCounts) = (0, 0, counts)
+            let phone = try Self.phone(report)
+            #expect(phone.scenario.contains("8.0 MiB more are available, so that there is room to make the processes"))
+            _ = try Self.start(phone.scenario)
+            #expect(try JetsamReplay(phone).play().ended > 0)
+        }
+    }
+
     @Test("bands that a report lacks: the list is cut where the fewest processes stand on the wrong side")
     func cut() throws {
         var report = SyntheticReport.shortage

@@ -102,7 +102,7 @@ enum TraceFixture {
 
     struct Output {
         let tally: RunTally
-        let events, apps, samples: [TableRow]
+        let events, apps, samples, launches: [TableRow]
 
         /// The rows of `events.csv` of this kind: time, detail, reason.
         func events(_ kind: String) -> [(time: String, detail: String, reason: String)] {
@@ -117,8 +117,7 @@ enum TraceFixture {
     }
 
     static func play(_ plan: RunPlan) throws -> Output {
-        let memory = try makeDeviceMemory(
-            plan.backend, ceiling: plan.device.ceiling, reserved: plan.device.reserved, scale: plan.device.scale)
+        let memory = try plan.makeDevice()
         let sinks = RunSinks { _ in MemorySink() }
         let traces = try TraceFiles(plan)
         let simulation = Simulation(plan, memory: memory, sinks: sinks, traces: traces, verify: true)
@@ -126,6 +125,6 @@ enum TraceFixture {
         func rows(_ sink: any ByteSink) -> [TableRow] { TableRow.all(in: (sink as? MemorySink)?.bytes ?? []) }
         return Output(
             tally: simulation.tally, events: rows(sinks[RunTables.events]), apps: rows(sinks[RunTables.apps]),
-            samples: rows(sinks[RunTables.samples]))
+            samples: rows(sinks[RunTables.samples]), launches: rows(sinks[RunTables.launches]))
     }
 }

@@ -152,4 +152,53 @@ struct PrewarmingTests {
         #expect((row.number("footprint_bytes") ?? 0) >= Double(40 << 20))
         #expect(run.launchRows.first?["outcome"] == "ready")
     }
+
+    // MARK: At the start
+
+    @Test("at the start it is in band 0 with what it holds; a tap is cold, and loads the rest of the base")
+    func start() throws {
+        var entry = StartedProcess(mail)
+        (entry.state, entry.footprint) = (.prewarmed, .mebibytes(2))
+        let run = try run([(20, .launch(mail))]) { $0.start = [entry] }
+        let first = try #require(sample(run, at: 0))
+        #expect(first["state"] == "prewarmed" && first["band"] == "0")
+        #expect(abs((first.number("footprint_bytes") ?? 0) - Double(2 << 20)) <= 65_536)
+        #expect(run.callbacks(of: "mail", from: 0).first == willFinish)
+        let row = try #require(run.launchRows.first)
+        #expect(row["kind"] == "cold" && row["resumed_from"] == "prewarmed" && row["outcome"] == "ready")
+        let plain = try self.run([(20, .launch(mail))])
+        let (one, other) = (try #require(sample(plain, at: 60)), try #require(sample(run, at: 60)))
+        #expect(abs((one.number("footprint_bytes") ?? 0) - (other.number("footprint_bytes") ?? 0)) < 1 << 20)
+    }
+
+    @Test("without a footprint it holds the share of its base that a prewarmed process has")
+    func startOfUnknownSize() throws {
+        var entry = StartedProcess(mail)
+        entry.state = .prewarmed
+        for (share, least, most) in [(Ratio.percent(30), 0.3, 0.4), (.one, 1, 1.3)] {
+            let run = try run([]) {
+                $0.start = [entry]
+                $0.lifecycle.prewarmedBase = share
+            }
+            let held = (try #require(sample(run, at: 0)).number("footprint_bytes") ?? 0) / Double(40 << 20)
+            #expect(held >= least && held < most, "\(held)")
+        }
+    }
+
+    @Test("its place in band 0 follows from how long it has been idle, and its end is felt by nobody")
+    func startInOrder() throws {
+        func first(idle: TimeSpan) throws -> (app: String, isFelt: Bool)? {
+            var (early, late) = (StartedProcess(mail), StartedProcess(web))
+            (early.state, early.footprint, early.idle) = (.prewarmed, .mebibytes(20), idle)
+            (late.footprint, late.idle) = (.mebibytes(20), .minutes(2))
+            let apps = [testApp("mail"), testApp("web"), testApp("game") { $0.memory.base = .mebibytes(70) }]
+            let plan = testPlan(
+                apps, ceiling: .mebibytes(100), seconds: 30, policy: "jetsam", user: [(5, .launch(AppID(2)))]
+            ) { $0.start = [early, late] }
+            return try runToEnd(plan).tally.terminations.first.map { ($0.app, $0.wasPerceived) }
+        }
+        #expect(try first(idle: .minutes(4))?.app == "mail")
+        #expect(try first(idle: .minutes(1))?.app == "web")
+        #expect(try first(idle: .minutes(4))?.isFelt == false)
+    }
 }

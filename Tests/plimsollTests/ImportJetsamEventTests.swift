@@ -20,8 +20,17 @@ struct ImportJetsamEventTests {
         try Data(Self.report.utf8).write(to: folder.appending(path: "report.ips"))
         let figures = try Program.run(["import", "jetsam-event", "report.ips"], in: folder)
         #expect(figures.status == 0)
-        #expect(figures.out.contains("app_in_front              Maps\n"))
-        #expect(figures.out.contains("ended                     Notes, vm-pageshortage\n"))
+        let lines = figures.out.split(separator: "\n")
+        #expect(lines.count == 6 && figures.out.contains("\nfront   Maps; 2 apps: Notes, Maps\n"))
+        #expect(figures.out.contains("\nended   Notes: the system was short of free memory (vm-pageshortage)\n"))
+        #expect(lines.last?.hasPrefix("to ask why  ") == true)
+        #expect(lines.last?.hasSuffix("plimsoll import jetsam-event report.ips --replay") == true)
+        let json = try Program.run(["import", "jetsam-event", "report.ips", "--format", "json"], in: folder)
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(json.out.utf8)) as? [String: Any])
+        #expect(object["app_in_front"] as? String == "Maps" && object["apps"] as? [String] == ["Notes", "Maps"])
+        #expect((object["ended"] as? [[String: String]])?.first?["reason"] == "vm-pageshortage")
+        let short = try Program.run(["import", "jetsam-event", "report.ips", "--apps-only"], in: folder)
+        #expect(short.status == 0 && short.out.split(separator: "\n").count == 6)
         let written = try Program.run(["import", "jetsam-event", "report.ips", "--out", "state.yaml"], in: folder)
         #expect(written.status == 0 && written.out == figures.out)
         #expect(try Program.run(["validate", "state.yaml"], in: folder).status == 0)
@@ -78,11 +87,11 @@ struct ImportJetsamEventTests {
         #expect(events.contains(",exit,Notes,"))
     }
 
-    @Test("--replay excludes --apps-only, and --format is for it alone")
+    @Test("--replay excludes --apps-only, and --format has two values")
     func usage() throws {
         let folder = try Program.temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
-        for more in [["--replay", "--apps-only"], ["--format", "json"], ["--replay", "--format", "xml"]] {
+        for more in [["--replay", "--apps-only"], ["--format", "xml"], ["--replay", "--format", "xml"]] {
             #expect(try Program.run(["import", "jetsam-event", "report.ips"] + more, in: folder).status == 64)
         }
     }

@@ -5,7 +5,7 @@ import Scenario
 extension JetsamEventImport {
     /// A complete scenario, ready to run.
     public var scenario: String {
-        (heading + device.lines(report) + policyLines + ["apps:"] + apps.flatMap(lines) + userLines)
+        (heading + device.lines(report) + policyLines + prewarming + ["apps:"] + apps.flatMap(lines) + userLines)
             .joined(separator: "\n")
             + "\n"
     }
@@ -57,6 +57,15 @@ extension JetsamEventImport {
         return lines
     }
 
+    /// A prewarmed app holds its footprint before its launch.
+    private var prewarming: [String] {
+        guard apps.contains(where: \.isPrewarmed) else { return [] }
+        return [
+            "# Prewarmed apps hold so little that all of it is taken for the part of their base that comes first.",
+            "lifecycle: { prewarmed_base: 100% }",
+        ]
+    }
+
     /// How long apps that finish something off screen keep working: until `stateAt` and 30 s more.
     private var stay: TimeSpan? {
         apps.first { $0.standing == .finishing }.map { stateAt - $0.tapped + .seconds(30) }
@@ -64,7 +73,7 @@ extension JetsamEventImport {
 
     private func lines(of app: App) -> [String] {
         let process = app.process
-        var facts = [app.standing.words]
+        var facts = [app.isPrewarmed ? "prewarmed" : app.standing.words]
         if let priority = process.priority { facts.append("band \(priority) in the report") }
         if !process.states.isEmpty { facts.append("states: " + process.states.joined(separator: ", ")) }
         facts.append("held \(readable(process.pages))")
@@ -78,6 +87,7 @@ extension JetsamEventImport {
             lines.append("  # " + onOneLine("with its helpers in front: " + names.joined(separator: "; "), atMost: 110))
         }
         lines += ["  - name: \"\(app.name)\"", "    memory: \(memory(of: app))"]
+        if app.isPrewarmed { return lines }
         let snapshot = "snapshot: \(JetsamEventImport.snapshot(of: app.footprint))"
         switch app.standing {
         case .suspended, .front: lines.append("    background: { \(snapshot) }")
@@ -90,17 +100,23 @@ extension JetsamEventImport {
 
     /// Objects have the size of one page, because a report counts only pages.
     private func memory(of app: App) -> String {
+        let objects = "objects: { constant: \(ByteCount(JetsamEventImport.page)) }"
+        if app.isPrewarmed { return "{ base: \(app.footprint), \(objects) }" }
         let kept = JetsamEventImport.cache(of: app.footprint)
         let scene = JetsamEventImport.scene(of: app.footprint)
         let cache = app.standing == .front ? kept : kept * 2
         // The cache fills at once: memory that arrives in several parts would not come in whole pages.
         return "{ base: \(app.footprint - scene - kept), scene: \(scene), "
             + "cache: { size: \(cache), rate: \(ByteRate(bytesPerSecond: cache.bytes * 16)) }, "
-            + "objects: { constant: \(ByteCount(JetsamEventImport.page)) } }"
+            + "\(objects) }"
     }
 
     private var userLines: [String] {
-        var lines = ["user:"] + apps.map { "  - { at: \($0.tapped), launch: \"\($0.name)\" }" }
+        var lines =
+            ["user:"]
+            + apps.map {
+                "  - { at: \($0.tapped), \($0.isPrewarmed ? "prewarm" : "launch"): \"\($0.name)\" }"
+            }
         if front == nil {
             lines.append("  - { at: \(stateAt - JetsamEventImport.settling), home: true }")
         }

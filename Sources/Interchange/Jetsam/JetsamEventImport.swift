@@ -23,6 +23,8 @@ public struct JetsamEventImport: Sendable {
         /// Other processes in front that belong to the same coalition. The app's memory includes theirs.
         public let helpers: [JetsamReport.Process]
         let standing: JetsamStanding
+        /// Whether the system has only begun its launch.
+        let isPrewarmed: Bool
         /// The footprint in whole pages of a simulated device.
         public let footprint: ByteCount
         /// When the user taps it.
@@ -52,7 +54,8 @@ public struct JetsamEventImport: Sendable {
     /// - Parameter file: The report's name, for messages.
     /// - Throws: The first fault, with line and column.
     public init(_ bytes: [UInt8], file: String) throws(ScenarioFault) {
-        report = try JetsamReport(bytes, file: file)
+        let report = try JetsamReport(bytes, file: file)
+        self.report = report
         let cast = JetsamCast(report)
         guard !cast.parts.isEmpty else {
             throw report.source.fault(
@@ -72,7 +75,8 @@ public struct JetsamEventImport: Sendable {
             now += JetsamEventImport.turn(of: part.footprint)
             return App(
                 name: names.name(for: part.process.name), process: part.process, helpers: part.helpers,
-                standing: part.standing, footprint: part.footprint, tapped: tapped)
+                standing: part.standing, isPrewarmed: report.isPrewarmed(part.process), footprint: part.footprint,
+                tapped: tapped)
         }
         stateAt = now + JetsamEventImport.settling
         device = JetsamDevice(report, apps: apps.map(\.footprint))
@@ -111,25 +115,8 @@ public struct JetsamEventImport: Sendable {
     /// The processes that jetsam ended.
     public var victims: [JetsamReport.Process] { report.processes.filter { $0.reason != nil } }
 
-    /// The report's figures, one per line, for people and scripts.
-    public var summary: String {
-        func count(_ standings: (JetsamStanding) -> Bool) -> String {
-            "\(apps.filter { standings($0.standing) }.count)"
-        }
-        let held = apps.reduce(ByteCount.zero) { $0 + $1.footprint }
-        var rows = [
-            ("processes", "\(report.processes.count)"), ("apps", "\(apps.count)"),
-            ("apps_suspended", count { $0 == .suspended }),
-            ("apps_background", count { $0 != .suspended && $0 != .front }),
-            ("app_in_front", front?.name ?? "none"), ("page_size_bytes", "\(report.pageSize)"),
-            ("ceiling_bytes", "\(device.ceiling.bytes)"), ("reserved_bytes", "\(device.reserved.bytes)"),
-            ("apps_bytes", "\(held.bytes)"),
-            ("reported_available_bytes", "\(report.pages.available * report.pageSize)"),
-            ("state_at_s", Instant(microseconds: stateAt.microseconds).secondsText),
-        ]
-        rows += victims.map { ("ended", "\(onOneLine($0.name)), \(onOneLine($0.reason ?? ""))") }
-        return importReport(rows)
-    }
+    /// What the report says, for people and programs.
+    public var digest: ReportDigest { ReportDigest(self) }
 }
 
 /// The processes of a report that become apps of the scenario, in the order of launches.
@@ -144,41 +131,41 @@ private struct JetsamCast {
     var parts: [Part] = []
 
     init(_ report: JetsamReport) {
-        for (process, standing) in zip(report.processes, report.standings) {
-            guard let standing else { continue }
-            parts.append(
+        let roles = JetsamRoles(report)
+        let standings = report.standings(of: roles)
+        func part(_ place: Int) -> Part? {
+            let process = report.processes[place]
+            let footprint = ByteCount(process.pages * report.pageSize)
+            return standings[place].map {
                 Part(
-                    process: process, standing: standing,
-                    footprint: ByteCount(process.pages * report.pageSize).roundedUp(
-                        toMultipleOf: JetsamEventImport.page)))
+                    process: process, standing: $0,
+                    footprint: footprint.roundedUp(toMultipleOf: JetsamEventImport.page))
+            }
         }
-        gatherFront()
+        let places = report.processes.indices.filter { roles.kinds[$0] == nil }
+        let inFront = places.filter { standings[$0] == .front }
+        let front = inFront.first { report.processes[$0].states.contains("frontmost") } ?? inFront.first
+        for place in places {
+            guard var app = part(place) else { continue }
+            if place == front {
+                let helpers = report.processes.indices.filter {
+                    roles.hosts[$0] == front && roles.kinds[$0]?.family == .helper && standings[$0] == .front
+                }
+                for helper in helpers.compactMap(part) {
+                    app.helpers.append(helper.process)
+                    app.footprint += helper.footprint
+                }
+            } else if app.standing == .front {
+                // What else is on the screen runs behind it.
+                app.standing = .running(.location)
+            }
+            parts.append(app)
+        }
         // Apps that run off screen are launched after the suspended ones, whatever their bands were, and the app in
         // front last.
         func rank(_ part: Part) -> Int { part.standing == .front ? .max : part.standing.band.number }
         let order = parts.indices.sorted { (rank(parts[$0]), $0) < (rank(parts[$1]), $1) }
         parts = order.map { parts[$0] }
-    }
-
-    /// Leaves exactly one app in front: the first one that is not a WebKit helper. It prefers a frontmost process to
-    /// one that is only in the foreground. Other processes of its coalition are its helpers and become part of it.
-    /// The remaining processes on the screen keep running behind it.
-    private mutating func gatherFront() {
-        let inFront = parts.indices.filter { parts[$0].standing == .front }
-        let leaders = inFront.filter { !parts[$0].process.name.hasPrefix("com.apple.WebKit.") }
-        let frontmost = leaders.first { parts[$0].process.states.contains("frontmost") }
-        guard let leader = frontmost ?? leaders.first ?? inFront.first else { return }
-        let coalition = parts[leader].process.coalition
-        for index in inFront.reversed() where index != leader {
-            if let coalition, parts[index].process.coalition == coalition {
-                parts[leader].helpers.insert(parts[index].process, at: 0)
-                parts[leader].footprint += parts[index].footprint
-            } else {
-                parts[index].standing = .running(.location)
-            }
-        }
-        let merged = inFront.filter { $0 != leader && parts[$0].standing == .front }
-        for index in merged.reversed() { parts.remove(at: index) }
     }
 }
 

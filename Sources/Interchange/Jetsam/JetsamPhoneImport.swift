@@ -20,6 +20,8 @@ public struct JetsamPhoneImport: Sendable {
         public let host: String?
         /// What it does at the start.
         public let state: StartedProcess.State
+        /// Why an app runs off screen; nil: it does not, or it only finishes something.
+        let runsFor: BackgroundMode?
         /// Its band on today's scale.
         public let band: Int
         /// Its footprint in whole pages of a simulated device.
@@ -104,25 +106,8 @@ public struct JetsamPhoneImport: Sendable {
     /// The app in front; nil for the home screen.
     public var front: Member? { members.first { $0.state == .front && $0.kind == nil } }
 
-    private func count(_ family: ProcessFamily?) -> Int { members.count { $0.kind?.family == family } }
-
-    /// The report's figures, one per line, for people and scripts.
-    public var summary: String {
-        let held = members.reduce(ByteCount.zero) { $0 + $1.footprint }
-        let compressed = members.reduce(unshown) { $0 + $1.compressed }
-        var rows = [
-            ("processes", "\(members.count)"), ("apps", "\(count(nil))"), ("helpers", "\(count(.helper))"),
-            ("extensions", "\(count(.extension))"), ("daemons", "\(count(.daemon))"),
-            ("app_in_front", front?.name ?? "none"), ("device", device.preset?.name ?? "none"),
-            ("page_size_bytes", "\(report.pageSize)"),
-            ("ceiling_bytes", "\(device.ceiling.bytes)"), ("reserved_bytes", "\(device.reserved.bytes)"),
-            ("processes_bytes", "\(held.bytes)"), ("compressed_bytes", "\(compressed.bytes)"),
-            ("compressor_bytes", "\(report.pages.compressor * report.pageSize)"),
-            ("reported_available_bytes", "\(report.pages.available * report.pageSize)"),
-        ]
-        rows += victims.map { ("ended", "\($0.name), \(onOneLine($0.process.reason ?? ""))") }
-        return importReport(rows)
-    }
+    /// What the report says, for people and programs.
+    public var digest: ReportDigest { ReportDigest(self) }
 }
 
 extension JetsamPhoneImport {

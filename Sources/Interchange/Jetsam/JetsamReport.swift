@@ -59,6 +59,12 @@ public struct JetsamReport: Sendable {
         public var endedAfter: Int?
         /// 0 or nil for a process that lived when the report was begun; later ones were added to its end.
         public var generation: Int?
+        /// The CPU time that it has used; nil if the report does not say.
+        public var cpuTime: TimeSpan?
+        /// Whose code it is, as the system sees it (`csTrustLevel`, from iOS 17 on); nil if the report does not say.
+        public var trustLevel: Int?
+        /// Why the system does not freeze it (`freeze_skip_reason:`, from iOS 14 on); nil if the report does not say.
+        public var skipsFreezer: String?
     }
 
     /// The system as the report names it: `iPhone OS 14.2 (18B5061e)`.
@@ -84,8 +90,9 @@ public struct JetsamReport: Sendable {
         source = try SourceText(file: file, bytes: bytes, as: "a JetsamEvent report")
         do throws(TextFault) {
             let (header, body) = try JetsamReport.parts(bytes)
+            if let fault = JetsamReport.foreign(header, body) { throw fault }
             let fields = ReportFields(body, of: "the report")
-            system = header?["os_version"]?.text ?? body["os_version"]?.text
+            system = header?["os_version"]?.text ?? body["os_version"]?.text ?? body["build"]?.text
             date = header?["timestamp"]?.text ?? body["date"]?.text
             product = body["product"]?.text
             let status = try fields.object("memoryStatus")
@@ -106,20 +113,19 @@ public struct JetsamReport: Sendable {
 
     /// The header line, if there is one, and the report itself.
     private static func parts(_ bytes: [UInt8]) throws(TextFault) -> (header: JSONNode?, body: JSONNode) {
+        if let fault = ForeignReport.fault(inText: bytes) { throw fault }
         var reader = JSONReader(bytes)
         guard let first = try reader.next() else {
             throw TextFault(offset: 0, message: "the file is empty; expected a JetsamEvent report")
         }
+        if let fault = ForeignReport.fault(in: first) { throw fault }
         guard case .object = first.content else {
             throw TextFault(offset: first.offset, message: "expected a JetsamEvent report, not \(first.summary)")
         }
         // A report without its header is just as useful.
         if first["processes"] != nil { return (nil, first) }
         if let type = first["bug_type"], let text = type.text ?? type.number.map({ "\($0)" }), text != "298" {
-            throw TextFault(
-                offset: type.offset,
-                message: "this is a report of another kind (bug_type \(onOneLine(text, atMost: 40))); "
-                    + "expected a JetsamEvent report, 298")
+            throw ForeignReport.fault(ofType: type, text)
         }
         guard let body = try reader.next() else {
             throw TextFault(
@@ -129,6 +135,16 @@ public struct JetsamReport: Sendable {
             throw TextFault(offset: more.offset, message: "the report ends before this; expected nothing after it")
         }
         return (first, body)
+    }
+
+    /// Why this is no report of a phone or tablet, if it says so.
+    private static func foreign(_ header: JSONNode?, _ body: JSONNode) -> TextFault? {
+        func named(_ nodes: JSONNode?...) -> (name: String, offset: Int)? {
+            nodes.lazy.compactMap { node in node.flatMap { node in node.text.map { (name: $0, offset: node.offset) } } }
+                .first
+        }
+        return ForeignReport.fault(
+            ofDevice: named(body["product"]), named(header?["os_version"], body["os_version"], body["build"]))
     }
 
     private static func pages(_ status: ReportFields, pageSize: Int) throws(TextFault) -> Pages {
@@ -165,6 +181,9 @@ public struct JetsamReport: Sendable {
         process.age = fields.node["age"]?.number.flatMap { Int($0) }
         process.endedAfter = fields.node["killDelta"]?.number.flatMap { Int($0) }
         process.generation = fields.node["genCount"]?.number.flatMap { Int($0) }
+        process.cpuTime = fields.node["cpuTime"]?.number.flatMap(TimeSpan.init(seconds:))
+        process.trustLevel = fields.node["csTrustLevel"]?.number.flatMap { Int($0) }
+        process.skipsFreezer = fields.node["freeze_skip_reason:"]?.text ?? fields.node["freeze_skip_reason"]?.text
         process.own = OwnPages(fields.node["physicalPages"]?["internal"], most: most)
         guard let states = fields.node["states"] else { return process }
         guard case .array(let words) = states.content else {
@@ -193,6 +212,14 @@ extension JetsamReport.OwnPages {
             (0...most).contains(resident), (0...most).contains(compressed)
         else { return nil }
         self.init(resident: resident, compressed: compressed)
+    }
+}
+
+extension TimeSpan {
+    /// A number of seconds as a report writes it; nil if it is no time of a process.
+    fileprivate init?(seconds text: String) {
+        guard let seconds = Double(text), (0...1e9).contains(seconds) else { return nil }
+        self.init(microseconds: Int64(seconds * 1_000_000))
     }
 }
 

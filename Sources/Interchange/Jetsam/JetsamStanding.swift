@@ -97,24 +97,33 @@ extension JetsamReport {
     }
 
     /// The state of each process in the report's order; nil for a process of the system.
+    var standings: [JetsamStanding?] { standings(of: JetsamRoles(self)) }
+
+    /// As `standings`.
     ///
-    /// A process is not an app if it calls itself a daemon, is in the home screen's band or above, or has no state. A
-    /// report without bands does not say in which band a `background` process is. Its order tells (`idleCount`).
-    var standings: [JetsamStanding?] {
+    /// A report without bands does not say in which band a `background` process is. Its order tells (`idleCount`).
+    func standings(of roles: JetsamRoles) -> [JetsamStanding?] {
         let idleCount = idleCount
         return processes.enumerated().map { index, process in
+            guard roles.kinds[index] != .daemon else { return nil }
+            if process.isSuspended { return .suspended }
             let band = band(of: process)
-            guard !process.states.isEmpty, !process.states.contains("daemon"), process.name != "SpringBoard",
-                band.map({ $0 < .home }) ?? true
-            else { return nil }
-            if process.states.contains("suspended") { return .suspended }
-            if !Set(process.states).isDisjoint(with: ["frontmost", "foreground", "active"]) { return .front }
+            if isOnScreen(process, band, roles.kinds[index]) { return .front }
             guard let band else {
                 if index < idleCount { return .suspended }
                 return process.states.contains("audio") ? .running(.audio) : .finishing
             }
+            // A helper whose app is gone to sleep may call itself an idle daemon.
+            if process.states.contains("idle") { return .suspended }
             if band >= .audio { return .running(.audio) }
             return band > .background ? .running(.location) : .finishing
         }
+    }
+
+    /// Whether it is on the screen: it says so, and its band is one of the screen. A helper need not say so.
+    private func isOnScreen(_ process: Process, _ band: JetsamBand?, _ kind: ProcessKind?) -> Bool {
+        if let band, band < .foreground { return false }
+        if process.states.contains(where: JetsamReport.onScreen.contains) { return true }
+        return band == .foreground && kind?.family == .helper
     }
 }

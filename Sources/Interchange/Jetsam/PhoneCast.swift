@@ -30,20 +30,24 @@ extension JetsamReport {
 /// What each process of a report is, by its place in the report.
 struct PhoneCast {
     /// Nil: an app.
-    var kinds: [ProcessKind?]
-    private var hosts: [Int?]
+    let kinds: [ProcessKind?]
+    private let hosts: [Int?]
+    /// The background mode for which an app runs off screen.
+    private var runs: [BackgroundMode?]
     private var states: [StartedProcess.State]
     private let bands: [Int]
 
     init(_ report: JetsamReport) {
-        let processes = report.processes
-        let standings = report.standings
+        let roles = JetsamRoles(report)
+        let standings = report.standings(of: roles)
         bands = PhoneCast.bands(report, standings)
-        kinds = zip(processes, standings).map { PhoneCast.kind(of: $0, $1) }
-        hosts = Array(repeating: nil, count: processes.count)
-        states = Array(repeating: .suspended, count: processes.count)
-        findHosts(processes)
-        findFront(processes, standings)
+        (kinds, hosts) = (roles.kinds, roles.hosts)
+        states = Array(repeating: .suspended, count: report.processes.count)
+        runs = zip(roles.kinds, standings).map { kind, standing in
+            guard kind == nil, case .running(let mode) = standing else { return nil }
+            return mode
+        }
+        findFront(report, standings)
     }
 
     func members(
@@ -59,7 +63,8 @@ struct PhoneCast {
             let compressed = ByteCount((shares?.compressed[place] ?? 0) * report.pageSize / page * page)
             return JetsamPhoneImport.Member(
                 name: given[place], process: process, kind: kinds[place], host: hosts[place].map { given[$0] },
-                state: states[place], band: isKernel ? JetsamBand.internal.number : bands[place], footprint: footprint,
+                state: states[place], runsFor: runs[place], band: isKernel ? JetsamBand.internal.number : bands[place],
+                footprint: footprint,
                 compressed: compressed,
                 idle: idle[place], age: min(max(age, idle[place] + .seconds(20)), .hours(24 * 365)))
         }
@@ -77,43 +82,22 @@ struct PhoneCast {
         }
     }
 
-    /// A process with a standing is an app, unless its name says what else it is; any other is a daemon.
-    private static func kind(of process: JetsamReport.Process, _ standing: JetsamStanding?) -> ProcessKind? {
-        guard standing != nil else { return .daemon }
-        let name = process.name
-        if name.hasPrefix("com.apple.WebKit.WebContent") { return .webContent }
-        if name.hasPrefix("com.apple.WebKit.") { return .networking }
-        let parts: [(String, ProcessKind)] = [
-            ("Keyboard", .keyboard), ("NotificationService", .notificationService), ("Widget", .widget),
-            ("Share", .share), ("Extension", .otherExtension), ("appex", .otherExtension),
-        ]
-        return parts.first { name.contains($0.0) }?.1
-    }
-
-    /// A helper belongs to the first app of its coalition, and so does an extension. A helper without one counts as an
-    /// extension of which nothing more is known.
-    private mutating func findHosts(_ processes: [JetsamReport.Process]) {
-        var apps: [Int: Int] = [:]
-        for (place, process) in processes.enumerated() where kinds[place] == nil {
-            if let coalition = process.coalition, apps[coalition] == nil { apps[coalition] = place }
-        }
-        for (place, process) in processes.enumerated() {
-            guard let kind = kinds[place], kind != .daemon else { continue }
-            hosts[place] = process.coalition.flatMap { apps[$0] }
-            if kind.family == .helper && hosts[place] == nil { kinds[place] = .otherExtension }
-        }
-    }
-
-    /// One app is in front, with its helpers. What else the report has on the screen runs off it here, in its band.
-    private mutating func findFront(_ processes: [JetsamReport.Process], _ standings: [JetsamStanding?]) {
+    /// One app is in front, with its helpers and with what it shows of others. What else the report has on the screen
+    /// runs off it here, in its band. A prewarmed app stays so.
+    private mutating func findFront(_ report: JetsamReport, _ standings: [JetsamStanding?]) {
+        let processes = report.processes
         let candidates = processes.indices.filter { standings[$0] == .front && kinds[$0] == nil }
         let front = candidates.first { processes[$0].states.contains("frontmost") } ?? candidates.first
         for place in processes.indices {
-            let isHelper = kinds[place]?.family == .helper
-            if place == front || isHelper && front != nil && hosts[place] == front && standings[place] == .front {
+            let goesAlong =
+                standings[place] == .front && front != nil
+                && (kinds[place]?.family == .helper && hosts[place] == front || kinds[place]?.isPresented == true)
+            if place == front || goesAlong {
                 states[place] = .front
-            } else if kinds[place] == nil, let standing = standings[place], standing != .suspended {
-                states[place] = .background
+            } else if kinds[place] == nil, let standing = standings[place] {
+                if standing != .suspended { states[place] = .background }
+                if standing == .front { runs[place] = .location }
+                if report.isPrewarmed(processes[place]) { states[place] = .prewarmed }
             }
         }
     }

@@ -43,7 +43,9 @@ struct PhoneDevice: Sendable {
         func bytes(_ pages: Int) -> ByteCount { ByteCount(pages * report.pageSize) }
         preset = PhoneDevice.preset(of: report)
         let pool = compressed * Compressibility.typical.kept * PhoneDevice.segments
-        let left = bytes(report.pages.all) - bytes(report.pages.available) - pool - resident
+        let reported = bytes(report.pages.available)
+        let available = max(reported, PhoneDevice.leastAvailable)
+        let left = bytes(report.pages.all) - available - pool - resident
         let raised = max(.zero, .zero - left).roundedUp(toMultipleOf: unit)
         ceiling = bytes(report.pages.all).roundedUp(toMultipleOf: unit) + raised
         reserved = ByteCount(max(.zero, left).bytes / unit * unit)
@@ -56,8 +58,12 @@ struct PhoneDevice: Sendable {
         keepFree = min(CompressorSettings().keepFree, .percent(max(1, share - 1)))
         page = preset == nil && report.pageSize == 16_384 ? .kibibytes(16) : nil
         remarks = PhoneDevice.remarks(
-            report, shares, raised: raised, mayHoldMore: input != nil, preset: preset)
+            report, shares, raised: raised, spared: available - reported, mayHoldMore: input != nil, preset: preset)
     }
+
+    /// A process at the start is filled in pieces, and each is compressed once it is there. So the state needs room for
+    /// a piece of 4 MiB beside everything that it holds, and a replay for a process of its own.
+    private static let leastAvailable = ByteCount.mebibytes(8)
 
     /// The lines of the scenario.
     ///
@@ -80,7 +86,8 @@ struct PhoneDevice: Sendable {
     private static let segments = Ratio.percent(102)
 
     private static func remarks(
-        _ report: JetsamReport, _ shares: CompressedShares, raised: ByteCount, mayHoldMore: Bool, preset: DevicePreset?
+        _ report: JetsamReport, _ shares: CompressedShares, raised: ByteCount, spared: ByteCount, mayHoldMore: Bool,
+        preset: DevicePreset?
     ) -> [String] {
         let pages = report.pages
         func readable(_ pages: Int) -> String { ByteCount(pages * report.pageSize).readable }
@@ -112,6 +119,9 @@ struct PhoneDevice: Sendable {
                 "# The report does not say whose pages are compressed. A guess: first what no process shows, then",
                 "# idle and suspended processes from the top of the list, all but 2.6 %, then all others evenly.",
             ]
+        }
+        if spared > .zero {
+            lines.append("# \(spared.readable) more are available, so that there is room to make the processes.")
         }
         if raised > .zero {
             lines.append("# The ceiling is \(raised.readable) higher, or processes and available memory would not fit.")

@@ -61,6 +61,12 @@ struct PhoneScenario {
         if members.contains(where: { $0.process.priority == nil }) {
             lines.append("# The report shows no bands; they are guessed from states and from the report's order.")
         }
+        let ahead = members.filter { $0.state == .prewarmed }.map { "'\($0.name)'" }
+        if !ahead.isEmpty {
+            lines.append(
+                "# Prewarmed, so that the next launch is cold: " + onOneLine(ahead.joined(separator: ", "), atMost: 400)
+                    + ". A guess from footprint and CPU time.")
+        }
         if !phone.late.isEmpty {
             lines.append(
                 "# Left out: \(phone.late.count) launched after the report was begun, and ended: "
@@ -85,14 +91,16 @@ struct PhoneScenario {
     private func settings(of member: JetsamPhoneImport.Member) -> String {
         var parts = ["memory: { \(memory(of: member).joined(separator: ", ")) }"]
         if let limits = replay?.limits(of: member) ?? limits(of: member) { parts.append("limits: { \(limits) }") }
-        if replay != nil, kind(of: member) == nil, member.state != .front {
-            parts.append("background_modes: [location]")
-        }
+        // In a replay no app is suspended by itself.
+        let mode: BackgroundMode? =
+            replay == nil ? member.runsFor : kind(of: member) == nil && member.state != .front ? .location : nil
+        if let mode { parts.append("background_modes: [\(mode.rawValue)]") }
         return parts.joined(separator: ", ")
     }
 
     /// Objects have the size of one page, because a report counts only pages.
     private func memory(of member: JetsamPhoneImport.Member) -> [String] {
+        if member.state == .prewarmed && replay?.grows(member) != true { return memory(ofPrewarmed: member) }
         let isPlain = member.kind != nil || replay?.grows(member) == true || replay?.hasLimit(member) == true
         let scene = isPlain ? .zero : JetsamEventImport.scene(of: member.footprint)
         let cache = isPlain ? .zero : JetsamEventImport.cache(of: member.footprint)
@@ -109,6 +117,12 @@ struct PhoneScenario {
         facts.append("objects: { constant: \(ByteCount(JetsamEventImport.page)) }")
         if let growth = replay?.growth(of: member) { facts.append("leak: \(growth)") }
         return facts
+    }
+
+    /// What a prewarmed app will hold once it is launched, the report does not show: that of a plain app.
+    private func memory(ofPrewarmed member: JetsamPhoneImport.Member) -> [String] {
+        let base = room < .mebibytes(256) ? ["base: \(member.footprint)"] : []
+        return base + ["objects: { constant: \(ByteCount(JetsamEventImport.page)) }"]
     }
 
     /// What a daemon may hold is not known, and an extension or an app that holds more has a higher limit.

@@ -3,7 +3,7 @@ import Quantities
 extension ReplayOutcome {
     /// The outcome for people: a table of victims, who else ended, the assumptions, and a line of counts.
     public var text: String {
-        (heading + [""] + table + [""] + rest + ["", "Assumptions, which the report cannot confirm:"]
+        (heading + [""] + table + reasons + [""] + rest + ["", "Assumptions, which the report cannot confirm:"]
             + assumptions.map { "- \($0)" } + ["", counts]).joined(separator: "\n")
     }
 
@@ -40,6 +40,16 @@ extension ReplayOutcome {
             while line.last == " " { line.removeLast() }
             return line
         }
+    }
+
+    /// What jetsam's words mean, each once.
+    private var reasons: [String] {
+        var words: [String] = []
+        for reason in victims.flatMap({ [$0.reason, $0.end?.reason] }).compactMap({ $0 }) {
+            let line = ReportDigest.words(for: onOneLine(reason, atMost: 40))
+            if line != onOneLine(reason, atMost: 40) && !words.contains(line) { words.append(line) }
+        }
+        return words.isEmpty ? [] : [""] + words
     }
 
     private var rest: [String] {

@@ -10,10 +10,11 @@ extension StartedProcess: Described {
             Field(
                 "state", \.state, .choice("state", "states"),
                 "`front`: on the screen. `background`: running off screen. `suspended`: in memory without running "
-                    + "code; of a daemon: idle."),
+                    + "code; of a daemon: idle. `prewarmed`: an app whose launch the system has begun, and no more."),
             Field(
                 "footprint", \.footprint, Codec.scaled().orNone(),
-                "What the process holds. `none`: its `memory.base`, and `memory.scene` for each scene."),
+                "What the process holds. `none`: its `memory.base`, and `memory.scene` for each scene; of a prewarmed "
+                    + "one `lifecycle.prewarmed_base` of its base."),
             Field(
                 "compressed", \.compressed, .scaled(),
                 "The part of the footprint that is compressed, the oldest pages; needs `device.compressor`."),

@@ -37,14 +37,15 @@ struct StartState {
         let app = processes[entry.process]
         let isFront = entry.state == .front && !app.isPart
         var scenes: [SceneID] = []
-        if !app.isPart { for _ in 0..<entry.scenes { scenes.append(app.newSession()) } }
+        let isPrewarmed = entry.state == .prewarmed
+        if !app.isPart && !isPrewarmed { for _ in 0..<entry.scenes { scenes.append(app.newSession()) } }
         let goal = scenes.last.flatMap { isFront ? Goal.foreground($0) : nil } ?? .background
         let born = Instant.zero - entry.age
-        let made = engine.makeProcess(for: app, goal: goal, .userTap, born: born, isPrewarmed: false)
+        let made = engine.makeProcess(for: app, goal: goal, .userTap, born: born, isPrewarmed: isPrewarmed)
         guard let process = made else { return nil }
         if let last = scenes.last { app.open(last) }
         app.wasRelaunched(after: entry.relaunched)
-        process.launch.didFinishLaunching()
+        if !isPrewarmed { process.launch.didFinishLaunching() }
         if isFront {
             display.show(app.id)
             _ = display.take(for: process)
@@ -63,6 +64,7 @@ struct StartState {
         case .front: [.launchToForeground, .activate]
         case .background: [.launchToForeground, .enterBackground]
         case .suspended: [.launchToForeground, .enterBackground, .suspend]
+        case .prewarmed: [.prewarm]
         }
     }
 
@@ -94,6 +96,7 @@ struct StartState {
     /// Allocates what the process holds. It has done so before the run: it takes no time now.
     private func fill(_ process: LiveProcess, _ entry: StartedProcess) {
         let own = process.profile.memory
+        if entry.state == .prewarmed { return fillPrewarmed(process, entry) }
         let scenes = process.record.sessions.map(\.id)
         guard let footprint = entry.footprint else {
             allocate(
@@ -110,6 +113,16 @@ struct StartState {
                 + [.allocate(.base, whole - cache - scene * scenes.count)], of: process,
             compressing: entry.compressed)
         correct(process, to: footprint)
+        settle(entry.compressed, of: process)
+    }
+
+    /// The rest of its base comes with its launch.
+    private func fillPrewarmed(_ process: LiveProcess, _ entry: StartedProcess) {
+        let share = process.profile.memory.base * process.record.rules.prewarmedBase
+        let held = entry.footprint?.unscaled(by: memory.scale) ?? share
+        process.workload.wasPrewarmed(holding: held)
+        allocate([.allocate(.base, held)], of: process, compressing: entry.compressed)
+        if let footprint = entry.footprint { correct(process, to: footprint) }
         settle(entry.compressed, of: process)
     }
 
@@ -167,7 +180,7 @@ struct StartState {
 
     private func settle(_ process: LiveProcess, _ entry: StartedProcess) {
         let seen = Instant.zero - entry.idle
-        process.wasSeen(at: entry.state == .front ? .zero : seen)
+        if entry.state != .prewarmed { process.wasSeen(at: entry.state == .front ? .zero : seen) }
         engine.recordPhase(of: process, reason: "alive at the start of the run")
         stand(process, entry, since: seen)
         switch entry.state {
@@ -178,12 +191,15 @@ struct StartState {
             process.reasons.endModes()
             process.stay.suspend(at: .zero)
             parts.isIdle(process, since: seen)
+        case .prewarmed: process.stay.suspend(at: .zero)
         }
         use.restart(of: process)
         parts.watchAgeing(process)
     }
 
     private func stand(_ process: LiveProcess, _ entry: StartedProcess, since: Instant) {
+        // It is in band 0 from its beginning, and waits there since then.
+        guard entry.state != .prewarmed else { return process.isIdle(since: since) }
         if let band = entry.band, process.bands.kind == .app { process.course.stand(in: JetsamBand(band)) }
         guard process.bands.kind == .daemon else {
             // It has aged by then, if it has been idle for that long.

@@ -287,6 +287,9 @@ final class LiveProcess {
         }
     }
 
+    /// A prewarmed process is at the place in band 0 that it has had since then.
+    func isIdle(since instant: Instant) { bands.set(.idle, at: instant) }
+
     /// A daemon's ageing may be over.
     func age(at now: Instant) {
         if bands.isSettled(at: now) { bands.settle(at: now) } else { stateDidChange() }
