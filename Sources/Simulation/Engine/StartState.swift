@@ -120,9 +120,10 @@ struct StartState {
     private func fillPrewarmed(_ process: LiveProcess, _ entry: StartedProcess) {
         let share = process.profile.memory.base * process.record.rules.prewarmedBase
         let held = entry.footprint?.unscaled(by: memory.scale) ?? share
-        process.workload.wasPrewarmed(holding: held)
         allocate([.allocate(.base, held)], of: process, compressing: entry.compressed)
         if let footprint = entry.footprint { correct(process, to: footprint) }
+        guard processes.isAlive(process) else { return }
+        process.workload.wasPrewarmed(holding: memory.requested(in: process.pools.base))
         settle(entry.compressed, of: process)
     }
 
