@@ -138,25 +138,6 @@ struct JetsamTests {
         #expect(try causes(40, thrashing).suffix(2) == ["5 proc-thrashing", "6 vm-pageshortage"])
     }
 
-    @Test("a helper goes just before the app in whose band it is, whenever it came there")
-    func helpersFirst() throws {
-        func member(
-            _ number: Int, _ role: GroupRole, of group: Int, since seconds: Int64, band: Int = 0
-        ) -> ProcessSnapshot {
-            var process = banded(number, band)
-            (process.group, process.role, process.positionedAt) = (group, role, now - .seconds(seconds))
-            return process
-        }
-        var other = banded(7, 0)
-        other.positionedAt = now - .seconds(50)
-        let all = [
-            member(1, .leader, of: 1, since: 60), member(2, .helper, of: 1, since: 10),
-            member(3, .helper, of: 1, since: 90, band: 40), member(4, .leader, of: 4, since: 20),
-            member(5, .extension, of: 4, since: 5), member(6, .helper, of: 1, since: 70), other,
-        ]
-        #expect(JetsamOrder.sorted(all).map(\.pid.number) == [6, 2, 1, 7, 4, 5, 3])
-    }
-
     @Test("the session's report is written before the first kill that is not of an idle process")
     func reportOfMixedSteps() throws {
         let all = [banded(1, 0), limited(2, 100, size: 90, limit: 50)]

@@ -267,6 +267,20 @@ struct ProcessKindsTests {
         #expect(run.eventRows.filter { $0.event == "launch" }.isEmpty)
     }
 
+    @Test("a daemon of the start is in the band that the scenario gives, below its own, too, until it works again")
+    func lowBand() throws {
+        let demand = UserAction.wake(AppID(0), .demand, lasting: .seconds(5))
+        let plan = testPlan([daemon()], ceiling: .mebibytes(256), seconds: 60, policy: "none", user: [(30, demand)]) {
+            $0.backend = .accounting
+            var entry = StartedProcess(AppID(0))
+            (entry.state, entry.band) = (.background, 10)
+            $0.start = [entry]
+        }
+        let run = try runToEnd(plan)
+        #expect(TableRow.all(in: run.apps).first?.integer("band") == 10)
+        #expect(bands(of: "daemon", in: run) == [10, 0, 80, 10, 0])
+    }
+
     @Test("policies see the age and the relaunch history that a process has at the start")
     func history() throws {
         var entry = StartedProcess(AppID(0))

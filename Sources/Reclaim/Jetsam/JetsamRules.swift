@@ -325,17 +325,14 @@ struct JetsamRules: Sendable {
 }
 
 /// The order in which jetsam ends processes: lowest band first. Inside a band, the process that has held its position
-/// longest (the head of the band's queue) is first, whatever its size; a helper goes just before the app in whose band
-/// it is. Only the foreground band is sorted by size, the largest group first. Inside a group the order is by role:
-/// `undefined`, `extension`, `helper`, `leader`. Sources: XNU, `memorystatus_sort_bucket_locked`; for helpers one
-/// report of iOS 14.2, in which 6 of 6 stand before their apps.
+/// longest (the head of the band's queue) is first, whatever its size. Only the foreground band is sorted by size, the
+/// largest group first. Inside a group the order is by role: `undefined`, `extension`, `helper`, `leader`.
 package enum JetsamOrder {
     /// The processes in that order.
     package static func sorted(_ processes: [ProcessSnapshot]) -> [ProcessSnapshot] {
-        let apps = processes.filter { $0.role == .leader && $0.band != .foreground }
-        return processes.sorted { a, b in
+        processes.sorted { a, b in
             if a.band != b.band { return a.band < b.band }
-            guard a.band == .foreground else { return place(of: a, beside: apps) < place(of: b, beside: apps) }
+            guard a.band == .foreground else { return (a.positionedAt, a.pid) < (b.positionedAt, b.pid) }
             let (left, right) = (total(of: a, processes), total(of: b, processes))
             if left != right { return left > right }
             // The group's number separates two groups of equal size; a process alone is its own group.
@@ -343,17 +340,6 @@ package enum JetsamOrder {
             if x != y { return x > y }
             return (a.role, b.footprint, a.pid) < (b.role, a.footprint, b.pid)
         }
-    }
-
-    /// A process's place inside its band.
-    private static func place(
-        of process: ProcessSnapshot, beside apps: [ProcessSnapshot]
-    ) -> (at: Instant, isApp: Int, own: Instant, ProcessID) {
-        let own = process.positionedAt
-        guard process.role == .helper, let group = process.group,
-            let app = apps.first(where: { $0.group == group && $0.band == process.band })
-        else { return (own, 1, own, process.pid) }
-        return (app.positionedAt, 0, own, process.pid)
     }
 
     /// The footprint of the whole group in the foreground band.

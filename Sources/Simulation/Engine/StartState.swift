@@ -211,12 +211,17 @@ struct StartState {
             try process.changeBands { bands throws(BandMachine.Refusal) in
                 let aged = entry.idle >= BandMachine.daemonAgeing
                 try bands.setDirty(true, at: process.launch.at)
-                // Below the band in which it works, it has reported that it is clean.
-                if entry.state == .suspended || entry.band.map({ $0 < bands.requested.number }) == true {
+                if entry.state == .suspended {
                     try bands.setDirty(false, at: aged ? since - BandMachine.daemonAgeing : since)
                 }
-                // A daemon in a band of its own keeps it, as if a client held an assertion.
-                if let band = entry.band, band > 0 { try bands.assert(JetsamBand(band), at: since) }
+                // A daemon in a band of its own keeps it: below the band of its work until it works again, above it
+                // as if a client held an assertion.
+                guard let band = entry.band else { return }
+                if entry.state != .suspended, band < bands.requested.number {
+                    bands.set(JetsamBand(band), at: since)
+                } else if band > 0 {
+                    try bands.assert(JetsamBand(band), at: since)
+                }
             }
         } catch {
             faults.fail("\(process.profile.name): \(error)")

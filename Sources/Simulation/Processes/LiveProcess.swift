@@ -277,9 +277,10 @@ final class LiveProcess {
         if bands.requested != band { bands.set(band, at: now) }
     }
 
-    /// A daemon that runs is dirty; one that is idle is clean.
+    /// A daemon that runs is dirty, in the band of its work; one that is idle is clean.
     private func followDirtiness(at now: Instant) {
         guard bands.isDirty != phase.runsCode else { return }
+        if phase.runsCode, let part = profile.part { bands.set(JetsamBand(part.band), at: now) }
         do {
             try bands.setDirty(phase.runsCode, at: now)
         } catch {
