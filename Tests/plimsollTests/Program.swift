@@ -43,6 +43,8 @@ enum Program {
         process.standardOutput = try FileHandle(forWritingTo: out)
         process.standardError = try FileHandle(forWritingTo: error)
         process.standardInput = FileHandle.nullDevice
+        // Under nohup a closed terminal would be ignored, by the program, too: it leaves that to its parent.
+        signal(SIGHUP, SIG_DFL)
         try process.run()
         try meanwhile(process)
         process.waitUntilExit()

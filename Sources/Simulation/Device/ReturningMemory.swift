@@ -27,7 +27,7 @@ final class ReturningMemory {
     private let scheduler: Scheduler
     private let faults: RunFaults
 
-    init(rate: ByteRate, memory: any DeviceMemory, scheduler: Scheduler, faults: RunFaults) {
+    init(_ rate: ByteRate, _ memory: any DeviceMemory, _ scheduler: Scheduler, _ faults: RunFaults) {
         self.rate = rate
         self.memory = memory
         self.scheduler = scheduler

@@ -47,8 +47,8 @@ struct Invariants {
         if faults.hasCanary, processes.live.count > 1 { held += .kibibytes(4) }
         claim(
             held + books.compressor + books.files + books.reserved == books.resident,
-            "processes and what is left of ended ones hold \(held), the compressor \(books.compressor), files "
-                + "\(books.files), but \(books.resident) are resident")
+            "processes hold \(held), the compressor \(books.compressor), files \(books.files), "
+                + "but \(books.resident) are resident")
         claim(
             books.files == supply.fileBacked, "the file cache holds \(supply.fileBacked), not \(books.files)")
         claim(

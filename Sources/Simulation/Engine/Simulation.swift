@@ -133,8 +133,7 @@ public final class Simulation {
             foresight: knowsFuture ? KnownFuture(user, plan, memory: memory, processes: processes) : nil,
             worker: worker, memory: memory, processes: processes, changes: changes, agenda: agenda, faults: faults,
             protectsForeground: plan.limits.protectForeground, verifies: options.verifies)
-        let returning = ReturningMemory(
-            rate: plan.device.reclaimRate, memory: memory, scheduler: scheduler, faults: faults)
+        let returning = ReturningMemory(plan.device.reclaimRate, memory, scheduler, faults)
         sampler = Sampler(
             plan.appRows,
             looksAtMemory: recorder.apps.isRead || recorder.limits.isRead || options.reports != nil || options.verifies,
