@@ -14,11 +14,15 @@ final class ReturningMemory {
         let pools: [PoolID]
         let serial: Int
         let piece: ByteCount
+        /// How many pieces are still to come.
+        var pieces: Int
     }
 
     /// The least time of a piece, and the most pieces of a process: our own figures.
     private static let leastTime = TimeSpan.milliseconds(100)
     private static let mostPieces = 64
+    /// As long as so many are on their way, no policy looks on: our own figure, which bounds the host's memory.
+    static let mostAtOnce = 16
 
     private var rests: [Rest] = []
     private var lastSerial = 0
@@ -35,6 +39,7 @@ final class ReturningMemory {
     }
 
     var isEmpty: Bool { rests.isEmpty }
+    var count: Int { rests.count }
 
     /// The books of all that is left, a process each.
     var books: [ProcessBooks] { rests.map { memory.books(of: $0.slot) } }
@@ -48,7 +53,7 @@ final class ReturningMemory {
         let count = max(1, min(ReturningMemory.mostPieces, Int(most)))
         lastSerial += 1
         let piece = ByteCount((footprint.bytes + count - 1) / count)
-        rests.append(Rest(slot: slot, pools: pools, serial: lastSerial, piece: piece))
+        rests.append(Rest(slot: slot, pools: pools, serial: lastSerial, piece: piece, pieces: count))
         scheduler.bury(min(piece, footprint), order(lastSerial))
         return lastSerial
     }
@@ -58,10 +63,11 @@ final class ReturningMemory {
     /// - Returns: Whether it was the process's last.
     func goOn(_ serial: Int) -> Bool {
         guard let index = rests.firstIndex(where: { $0.serial == serial }) else { return false }
+        rests[index].pieces -= 1
         let rest = rests[index]
         let left = memory.books(of: rest.slot).footprint
         do {
-            guard left > rest.piece else {
+            guard left > rest.piece, rest.pieces > 0 else {
                 rests.remove(at: index)
                 _ = try memory.endProcess(rest.slot)
                 return true

@@ -440,7 +440,17 @@ final class Reclaimer {
         guardrails.ending = nil
         beginFreeing()
         let serial = returning.begin(process.slot, pools)
-        if needs.contains(.looksOn) { actionTakes(.zero) } else { self.acting?.returns = serial }
+        if looksOn(acting) { actionTakes(.zero) } else { self.acting?.returns = serial }
+    }
+
+    /// Whether the policy acts again before the memory of its victim is back. The scenario's limits on background apps
+    /// are none of its original's, so their ends take their time; and only so many victims are on their way at once.
+    private func looksOn(_ acting: ActionUnderWay) -> Bool {
+        guard needs.contains(.looksOn), returning.count < ReturningMemory.mostAtOnce else { return false }
+        switch acting.kill?.demand {
+        case .backgroundProcesses, .backgroundMemory: return false
+        case .pressure, .allocation, .nothing, nil: return true
+        }
     }
 
     /// A piece of an ended process's memory is back.
