@@ -147,7 +147,8 @@ extension Explainer {
     private func ownLimit(of app: Int, _ explanation: String) -> (any Quest)? {
         let limits = plan.apps[app].limits
         let isInactive = explanation.contains("its inactive limit")
-        guard let limit = isInactive ? limits.inactive : limits.active ?? plan.device.appLimit else { return nil }
+        let standard = plan.device.limit(ofEntitled: plan.apps[app].isEntitled)?.bytes
+        guard let limit = isInactive ? limits.inactive : limits.active ?? standard else { return nil }
         return raised(isInactive, limit, of: app)
     }
 
@@ -171,7 +172,8 @@ extension Explainer {
             ("costs.first_launch", \.costs.firstLaunch), ("costs.connect", \.costs.connect),
             ("costs.enter_foreground", \.costs.enterForeground), ("costs.activate", \.costs.activate),
             ("costs.resign_active", \.costs.resignActive), ("costs.enter_background", \.costs.enterBackground),
-            ("costs.disconnect", \.costs.disconnect), ("background.delay", \.background.delay),
+            ("costs.disconnect", \.costs.disconnect), ("costs.terminate", \.costs.terminate),
+            ("background.delay", \.background.delay),
             ("warnings.delay", \.warnings.delay), ("disconnect.delay", \.disconnect.delay),
         ]
         return delays.compactMap { key, path in
@@ -219,8 +221,10 @@ extension Explainer {
         let whole = sizes.reduce(ByteCount.zero) { $0 + profile[keyPath: $1.path] }
         guard whole > .zero else { return [] }
         let base = profile.memory.base
-        // What a process holds at the start of the run may be stated in sizes of its own.
-        let isBase = base * 2 >= whole && profile.memory.growth.upTo <= base && startSizes(of: app).isEmpty
+        // What a process holds at the start of the run may be stated in sizes of its own, and so may its footprint.
+        let isBase =
+            base * 2 >= whole && profile.memory.growth.upTo <= base && startSizes(of: app).isEmpty
+            && profile.memory.footprint == nil
         if isBase, let steps = Steps(downFrom: base) {
             return [
                 SizeQuest("\(plan.place(of: app)).memory.base down to", last: steps.last) {

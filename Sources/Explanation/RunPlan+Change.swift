@@ -128,8 +128,10 @@ extension AppProfile {
         let bursts = memory.bursts.indices.map { index -> AppSize in
             ("memory.bursts.\(index).size", \.memory.bursts[index].size)
         }
+        var held: AppSize = ("memory.base", \.memory.base)
+        if memory.footprint != nil { held = ("memory.footprint", \.memory.wholeFootprint) }
         return [
-            ("memory.base", \.memory.base), ("memory.scene", \.memory.scene),
+            held, ("memory.scene", \.memory.scene),
             ("memory.cache.size", \.memory.cache.size), ("memory.growth.up_to", \.memory.growth.upTo),
             ("memory.scene_growth.up_to", \.memory.sceneGrowth.upTo),
             ("memory.saw_tooth.size", \.memory.sawTooth.size), ("deferred.memory", \.deferred.memory),

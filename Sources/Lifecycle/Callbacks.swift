@@ -8,6 +8,7 @@ public enum Callback: String, CaseIterable, Sendable {
     case configurationForConnecting = "application(_:configurationForConnecting:options:)"
 
     case sceneWillConnect = "scene(_:willConnectTo:options:)"
+    case sceneRestoreInteractionState = "scene(_:restoreInteractionStateWith:)"
     case sceneWillEnterForeground = "sceneWillEnterForeground"
     case sceneDidBecomeActive = "sceneDidBecomeActive"
     case sceneWillResignActive = "sceneWillResignActive"
@@ -45,6 +46,8 @@ public enum Callback: String, CaseIterable, Sendable {
     case didReceiveNotificationResponse = "userNotificationCenter(_:didReceive:withCompletionHandler:)"
     /// A notification service extension changes a notification before it is shown.
     case notificationServiceDidReceive = "didReceive(_:withContentHandler:)"
+    /// WebKit: the process with the contents of the app's pages has ended, and the app has to load them again.
+    case webContentDidTerminate = "webViewWebContentProcessDidTerminate(_:)"
     /// PushKit: a call for the app comes in.
     case pushRegistryDidReceive = "pushRegistry(_:didReceiveIncomingPushWith:for:completion:)"
 }

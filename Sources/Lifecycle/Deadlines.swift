@@ -2,8 +2,8 @@ import Quantities
 
 /// How long the system waits for an app's main thread before it ends the process.
 ///
-/// Source: Apple's watchdog reports (scene creation about 20 s, scene update 10 s) and UIKit's reference (entering the
-/// background and termination 5 s each).
+/// Source: Apple's watchdog reports (scene creation about 20 s, scene update 10 s, exit of the process 5 s) and UIKit's
+/// reference (entering the background and termination 5 s each).
 public enum Deadline: String, CaseIterable, Sendable {
     /// From the creation of the process to its first frame. If the app launches off screen: to the connection of its
     /// scene or, for an app without scenes, to the end of its launch.
@@ -14,12 +14,16 @@ public enum Deadline: String, CaseIterable, Sendable {
     case enterBackground = "entering the background"
     case terminate = "termination"
 
-    /// The time allowed.
-    public var span: TimeSpan {
+    /// The time for `applicationWillTerminate`.
+    public static let terminationTime = TimeSpan.seconds(5)
+
+    /// The time allowed under these rules.
+    public func span(_ rules: LifecycleRules) -> TimeSpan {
         switch self {
         case .launch, .sceneCreation: .seconds(20)
         case .sceneUpdate: .seconds(10)
-        case .enterBackground, .terminate: .seconds(5)
+        case .enterBackground: rules.enterBackgroundTime
+        case .terminate: Deadline.terminationTime
         }
     }
 }

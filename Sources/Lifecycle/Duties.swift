@@ -73,14 +73,14 @@ extension Callback {
         case .sceneDidDisconnect: return [.releasesScene]
         case .applicationWillTerminate: return [.stopsWork]
         case .main, .notificationServiceDidReceive, .willFinishLaunching, .didDiscardSceneSessions,
-            .configurationForConnecting, .stateRestorationActivity,
+            .configurationForConnecting, .sceneRestoreInteractionState, .stateRestorationActivity,
             .sceneOpenURLContexts, .sceneWillContinueUserActivity, .sceneContinueUserActivity,
             .sceneDidUpdateUserActivity, .applicationDidReceiveMemoryWarning,
             .applicationProtectedDataWillBecomeUnavailable, .applicationProtectedDataDidBecomeAvailable,
             .applicationWillContinueUserActivity, .applicationContinueUserActivity, .applicationDidUpdateUserActivity,
             .applicationSignificantTimeChange, .applicationOpenURL, .applicationPerformAction, .scenePerformAction,
             .didReceiveRemoteNotification, .didReceiveNotificationResponse, .pushRegistryDidReceive,
-            .handleEventsForBackgroundURLSession, .urlSessionDidFinishEvents:
+            .handleEventsForBackgroundURLSession, .urlSessionDidFinishEvents, .webContentDidTerminate:
             return []
         }
     }

@@ -50,6 +50,26 @@ public struct LifecycleRules: Hashable, Sendable {
     /// runs a background task.
     public var liveActivityBand = 30
 
+    /// How long an app has to enter the background before the watchdog ends it. Documented (UIKit: about five seconds);
+    /// public logs of scene updates off screen show 10.00 s, which is the word of reports.
+    public var enterBackgroundTime = TimeSpan.seconds(5)
+    /// Whether an app that is launched off screen is told that it enters the background. Documented; a bug report of
+    /// 2013 (openradar 14295449) says that a device does not tell it.
+    public var backgroundLaunchEntersBackground = true
+    /// How long a scene is off screen before the system disconnects it, also without pressure; nil: it does not. One
+    /// team's report: 97 such events in a week, 6 to 51 minutes after the app was left.
+    public var idleSceneDisconnect: TimeSpan?
+    /// What an incoming call does to the app in front. A banner is what iOS 14 and later show. Experience.
+    public var call = CallPresentation.covers
+    /// How long the device is off in a restart. After that it is locked, and the system launches apps off screen,
+    /// before the first unlock. Nil: it is off until then. A guess.
+    public var bootTime: TimeSpan?
+    /// The most time on cores that the launch of an app off screen may use, before the watchdog ends it; nil: there is
+    /// no limit. A crash log in Apple's forums (thread 104020) names an allowance of 3.77 s, one of another app
+    /// (cocoa-mhlw/cocoa issue 958) 3.37 s. The allowance thus depends on something that no record names, and how long
+    /// an efficiency core takes is a guess: so there is none by default.
+    public var cpuOfBackgroundLaunch: TimeSpan?
+
     /// The defaults.
     public init() {}
 }
@@ -66,6 +86,14 @@ public enum RestorationMoment: String, CaseIterable, Sendable {
 public enum StateAtLaunch: String, CaseIterable, Sendable {
     case background
     case inactive
+}
+
+/// What an incoming call does to the app in front.
+public enum CallPresentation: String, CaseIterable, Sendable {
+    /// A banner is shown over the app, which stays active.
+    case banner
+    /// The call covers the screen, and the app is inactive until the call ends.
+    case covers
 }
 
 /// What becomes of the process of an app whose last window the user closes.

@@ -59,6 +59,33 @@ extension ProcessKind {
         }
     }
 
+    /// Whether a process at work is in the band of apps in front, on the screen or not. Three logs have keyboards,
+    /// packet tunnels and share sheets in band 100; that the other kinds that the user waits for, or whose work all
+    /// traffic waits for, are there, too, is a guess.
+    public var isHeldInFront: Bool { isPresented || worksOnDemand }
+
+    /// Whether the process works for as long as it is demanded, however long that is: a tunnel runs for hours. Reported
+    /// of packet tunnels; of the other kinds that the network or a recording goes through it is a guess.
+    public var worksOnDemand: Bool {
+        switch self {
+        case .packetTunnel, .appProxy, .dnsProxy, .filterControl, .filterData, .broadcastUpload: true
+        case .helper, .webContent, .networking, .notificationService, .widget, .keyboard, .share, .action, .appPush,
+            .messageFilter, .otherExtension, .daemon:
+            false
+        }
+    }
+
+    /// Whether an idle process stays in memory, suspended, until something ends it. Reports have widgets, keyboards
+    /// and WebContent that were suspended for many minutes; others ended soon after their work.
+    public var staysSuspended: Bool {
+        switch self {
+        case .widget, .keyboard, .helper, .webContent, .networking, .daemon: true
+        case .notificationService, .share, .action, .packetTunnel, .appProxy, .dnsProxy, .filterControl, .filterData,
+            .appPush, .broadcastUpload, .messageFilter, .otherExtension:
+            false
+        }
+    }
+
     /// Whether the system starts or wakes the process for this reason.
     public func isWoken(for reason: LaunchReason) -> Bool {
         switch reason {

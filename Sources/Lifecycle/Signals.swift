@@ -16,10 +16,16 @@ extension SceneEvent {
     ///   - isNewSession: Whether the session was never connected; only then is the app asked for a configuration.
     ///   - keepsSession: Whether the session stays, so that the app is asked for its restoration activity. It stays if
     ///     the scene leaves the screen or the system disconnects it, and goes if the user closes it.
+    ///   - restores: Whether the session has a stored restoration activity, which the scene gets after its connection
+    ///     and before its activation (UIKit's reference; iOS 15 and later).
     ///   - rules: What the public record leaves open.
-    public func signals(isNewSession: Bool, keepsSession: Bool, _ rules: LifecycleRules) -> [Signal] {
+    public func signals(
+        isNewSession: Bool, keepsSession: Bool, restores: Bool = false, _ rules: LifecycleRules
+    ) -> [Signal] {
         let configuration: [Signal] = isNewSession ? [.callback(.configurationForConnecting)] : []
-        let connection: [Signal] = configuration + [.callback(.sceneWillConnect), .notification(.sceneWillConnect)]
+        let connection: [Signal] =
+            configuration + [.callback(.sceneWillConnect), .notification(.sceneWillConnect)]
+            + (restores ? [.callback(.sceneRestoreInteractionState)] : [])
         let foreground: [Signal] = [
             .callback(.sceneWillEnterForeground), .notification(.sceneWillEnterForeground), .change,
         ]
@@ -28,10 +34,11 @@ extension SceneEvent {
             [.change] + (rules.sceneBeforeApplication ? signals + [.application] : [.application] + signals)
         }
         let background = changed([.callback(.sceneDidEnterBackground), .notification(.sceneDidEnterBackground)])
+        let launched = rules.backgroundLaunchEntersBackground ? background : changed([])
         let restoration: [Signal] = keepsSession ? [.callback(.stateRestorationActivity)] : []
         return switch self {
         case .connectToForeground: connection + foreground
-        case .connectToBackground: connection + background
+        case .connectToBackground: connection + launched
         case .activate: changed([.callback(.sceneDidBecomeActive), .notification(.sceneDidActivate)])
         case .resignActive: [.callback(.sceneWillResignActive), .notification(.sceneWillDeactivate), .change]
         case .enterBackground: background + (rules.restorationSaved == .enteringBackground ? restoration : [])
@@ -45,7 +52,9 @@ extension SceneEvent {
 extension ProcessEvent {
     /// The steps of the transition. The delegate of a scene-based app is called only for launch and termination; the
     /// app-level notifications are posted in both life cycles.
-    public func signals(in lifeCycle: AppLifeCycle) -> [Signal] {
+    ///
+    /// - Parameter rules: What the public record leaves open; only the steps of a launch off screen depend on it.
+    public func signals(in lifeCycle: AppLifeCycle, _ rules: LifecycleRules = LifecycleRules()) -> [Signal] {
         func callback(_ callback: Callback) -> [Signal] {
             switch lifeCycle {
             case .appBased: [.callback(callback)]
@@ -66,7 +75,9 @@ extension ProcessEvent {
             switch lifeCycle {
             // The app was never on screen, but UIKit still tells it that it is in the background.
             case .appBased:
-                launch + [.callback(.applicationDidEnterBackground), .notification(.didEnterBackground)]
+                rules.backgroundLaunchEntersBackground
+                    ? launch + [.callback(.applicationDidEnterBackground), .notification(.didEnterBackground)]
+                    : launch
             case .sceneBased, .process: launch
             }
         case .activate:

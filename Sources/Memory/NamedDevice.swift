@@ -79,7 +79,7 @@ extension NamedDevice {
     }
 }
 
-/// A named device with a compressor: itself, as the engine sees it.
+/// A named device with a compressor: itself, as the engine sees it. The device that it forwards to names none.
 protocol NamedCompressor: NamedDevice, CompressedPages where Device: CompressedPages {}
 
 extension NamedCompressor {

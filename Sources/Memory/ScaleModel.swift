@@ -414,6 +414,9 @@ extension ScaleModel: CompressedPages {
         ] {
             books[keyPath: figure] = books[keyPath: figure] * scale
         }
+        // Its pool and its compressed pages are rounded to pages: what they contain is rounded down to them.
+        books.stored = min(books.stored, books.pool)
+        books.repeated = min(books.repeated, books.compressed)
         return books
     }
 }

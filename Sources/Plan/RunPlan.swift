@@ -159,8 +159,12 @@ public struct Device: Hashable, Sendable {
     public var fileCache: FileCacheSettings?
     /// The unit in which reports count memory. The books count jemalloc's pages, 4 KiB each, on every device.
     public var page = DevicePage.small
+    /// How many windows an app can have on the device's own screen.
+    public var windows = DeviceWindows.many
     /// The limit of an app without an active limit of its own; nil: there is none. It is fatal.
     public var appLimit: ByteCount?
+    /// The limit of an app with the entitlement for a higher one; nil: it is that of every app.
+    public var entitledLimit: ByteCount?
     /// Jetsam's thresholds on this device, in place of the kernel's table.
     public var marks = JetsamMarks()
 
@@ -168,6 +172,13 @@ public struct Device: Hashable, Sendable {
     public var standardLimit: MemoryLimit? {
         let margin = meantCeiling >= .gibibytes(1) ? ByteCount.mebibytes(100) : .mebibytes(50)
         return appLimit.map { MemoryLimit(standard: $0, warnedBefore: margin * scale) }
+    }
+
+    /// The limit of an app that states none; nil: it has none. That of an entitled app is set for the app, so the app
+    /// is warned as of a limit of its own.
+    public func limit(ofEntitled isEntitled: Bool) -> MemoryLimit? {
+        guard isEntitled, let entitledLimit else { return standardLimit }
+        return MemoryLimit(bytes: entitledLimit, isFatal: true)
     }
 
     /// What the device fills in 1/512 s, 2 MiB at the default rate and at least 64 KiB: the unit of memory work.
@@ -210,6 +221,16 @@ public struct Device: Hashable, Sendable {
         self.terminationTime = terminationTime
         self.dirtyDecay = dirtyDecay
     }
+}
+
+/// How many windows an app can have on the device's own screen; the raw values are the texts in scenarios.
+///
+/// Source: UIKit's reference of `UIApplication.supportsMultipleScenes`, which is false on an iPhone.
+public enum DeviceWindows: String, CaseIterable, Sendable {
+    /// A request for another window of the app fails.
+    case one
+    /// As many as the app supports.
+    case many
 }
 
 /// The size of a device's pages; the raw values are the texts in scenarios.

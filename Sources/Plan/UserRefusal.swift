@@ -6,6 +6,8 @@ public enum UserRefusal: String, CaseIterable, Sendable {
     case isInFront = "it is in the foreground already, or on the way"
     case isNotSupported = "the app has not declared that it supports this"
     case hasOneScene = "the app does not support multiple scenes"
+    /// `device.windows` is `one`, and the app has its window: `UISceneError.multipleScenesNotSupported`.
+    case deviceShowsOneWindow = "the device shows one window per app"
     /// `lifecycle.scenes` is false.
     case systemHasNoScenes = "this system has no scenes"
     case hasNoScene = "it has no scene"
@@ -32,8 +34,8 @@ public enum UserRefusal: String, CaseIterable, Sendable {
     public var isKeptByLoader: Bool {
         switch self {
         case .isNotSupported, .hasOneScene, .modeIsNotDeclared: true
-        case .deviceIsLocked, .deviceIsRestarting, .deviceIsLockedAlready, .isInFront, .systemHasNoScenes,
-            .hasNoScene, .hasNoSuchScene, .isNotOnScreen, .isWithoutScenes, .isNotInSwitcher,
+        case .deviceIsLocked, .deviceIsRestarting, .deviceIsLockedAlready, .isInFront, .deviceShowsOneWindow,
+            .systemHasNoScenes, .hasNoScene, .hasNoSuchScene, .isNotOnScreen, .isWithoutScenes, .isNotInSwitcher,
             .wasSwipedAway, .isBeingEnded, .holdsNoTask, .isNotRunning, .isSuspended, .displayIsTaken,
             .hasNoSecondDisplay, .noAppIsInFront, .holdsNoAssertion, .hasProcess, .hasTooManyRequests:
             false

@@ -16,7 +16,7 @@ public enum ReclaimAction: Hashable, Sendable {
     case suspend(ProcessID)
     /// Disconnect a background or suspended scene; its session is kept.
     case disconnectScene(ProcessID, SceneID)
-    /// Ask the process to end (SIGTERM). The process gets a callback, and the time `Deadline.terminate` or the
+    /// Ask the process to end (SIGTERM). The process gets a callback, and the time `Deadline.terminationTime` or the
     /// candidate's `grace`. A suspended process gets no callback and ends at once.
     case terminatePolitely(ProcessID)
     /// End the process at once (SIGKILL).

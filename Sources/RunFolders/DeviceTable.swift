@@ -61,6 +61,7 @@ package struct DeviceTable: Encodable {
             if isWanted { lines.append(line) }
         }
         lines.append("limits: { background_time: \(preset.backgroundTime.value) }")
+        lines.append("lifecycle: { call: \(preset.call.rawValue) }")
         return lines.joined(separator: "\n")
     }
 }

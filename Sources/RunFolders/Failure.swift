@@ -62,6 +62,7 @@ extension RunFailure {
     var status: ExitStatus {
         switch self {
         case .ours: .internalFault
+        case .start: .invalidInput
         case .output: .cannotWrite
         }
     }
@@ -70,6 +71,7 @@ extension RunFailure {
     var text: String {
         switch self {
         case .ours(let fault): "\(fault)"
+        case .start(let refusal): "\(refusal)"
         case .output(let failure): "\(failure)"
         }
     }

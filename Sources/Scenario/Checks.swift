@@ -111,11 +111,12 @@ struct CrossChecks {
             guard decoding.isSound("apps", app.name, "like") else { continue }
             checkFatal(of: app, element)
             guard decoding.isSound("apps", app.name, "memory") else { continue }
-            let base = element["memory"]?["base"]?.origin ?? element["like"]?.origin ?? element.origin
-            if knowsRoom, room > .zero, app.memory.base * plan.device.scale > room {
+            let memory = element["memory"]
+            let stated = memory?["footprint"] ?? memory?["base"]
+            if knowsRoom, room > .zero, app.memory.stated * plan.device.scale > room {
                 decoding.fault(
-                    base,
-                    "apps.\(app.name): it can never launch, because its base of \(scaledBase(of: app)) is larger "
+                    stated?.origin ?? element["like"]?.origin ?? element.origin,
+                    "apps.\(app.name): it can never launch, because its \(statedSize(of: app)) is larger "
                         + "than the \(room) that the device has for apps")
             }
             checkLimits(of: app, element)
@@ -139,28 +140,32 @@ struct CrossChecks {
 
     private func checkLimits(of app: AppProfile, _ element: Tree) {
         guard decoding.isSound("apps", app.name, "limits"), let limit = fatalLimit(of: app),
-            app.memory.base * plan.device.scale >= limit
+            app.memory.stated * plan.device.scale >= limit
         else { return }
         let limits = element["limits"]
         decoding.fault(
-            limits?["active"]?.origin ?? limits?.origin ?? element["memory"]?["base"]?.origin ?? element.origin,
-            "apps.\(app.name): it can never launch, because its base of \(scaledBase(of: app)) reaches its fatal "
-                + "limit of \(limit)")
+            limits?["active"]?.origin ?? limits?.origin ?? element["memory"]?["footprint"]?.origin
+                ?? element["memory"]?["base"]?.origin ?? element.origin,
+            "apps.\(app.name): it can never launch, because its \(statedSize(of: app)) reaches its fatal limit of "
+                + "\(limit)")
     }
 
     /// The limit that ends the app in front: its own, or the device's for apps without one.
     private func fatalLimit(of app: AppProfile) -> ByteCount? {
         guard let own = app.limits.active else {
-            return decoding.isSound("device", "app_limit") ? plan.device.appLimit : nil
+            guard decoding.isSound("device", "app_limit"), decoding.isSound("device", "entitled_limit") else {
+                return nil
+            }
+            return plan.device.limit(ofEntitled: app.isEntitled)?.bytes
         }
         return app.limits.isActiveFatal ? own : nil
     }
 
-    /// The app's base memory at this device's scale.
-    private func scaledBase(of app: AppProfile) -> String {
-        let scale = plan.device.scale
-        return scale == .one
-            ? "\(app.memory.base)" : "\(app.memory.base * scale) (\(app.memory.base) at scale \(scale))"
+    /// The app's base, or its footprint, at this device's scale.
+    private func statedSize(of app: AppProfile) -> String {
+        let (scale, size) = (plan.device.scale, app.memory.stated)
+        let name = app.memory.footprint == nil ? "base" : "footprint"
+        return "\(name) of " + (scale == .one ? "\(size)" : "\(size * scale) (\(size) at scale \(scale))")
     }
 
     /// Checks that each action's app has what the action needs: several scenes, a background mode, a feature.

@@ -39,13 +39,14 @@ struct PartChecks {
         if let host = life.host, plan.apps.indices.contains(host.index), plan.apps[host.index].part != nil {
             return fault(part, element, "of", "'\(plan.apps[host.index].name)' is no app")
         }
-        let base = part.memory.base * plan.device.scale
+        let size = part.memory.stated * plan.device.scale
+        let stated = "its \(part.memory.footprint == nil ? "base" : "footprint") of \(size)"
         let room = plan.device.ceiling - plan.device.reserved
-        if room > .zero, base > room {
-            return fault(part, element, "memory", "its base of \(base) is larger than the \(room) for apps")
+        if room > .zero, size > room {
+            return fault(part, element, "memory", "\(stated) is larger than the \(room) for apps")
         }
-        if part.limits.isActiveFatal, let limit = part.limits.active, base >= limit {
-            fault(part, element, "memory", "its base of \(base) reaches its fatal limit of \(limit)")
+        if part.limits.isActiveFatal, let limit = part.limits.active, size >= limit {
+            fault(part, element, "memory", "\(stated) reaches its fatal limit of \(limit)")
         }
     }
 
@@ -124,7 +125,7 @@ struct PartChecks {
         var seen: [AppID] = []
         var front: String?
         var held = plan.device.reserved
-        var input = ByteCount.zero
+        var compressed = CompressedSum()
         for (index, (entry, element)) in zip(plan.start, elements("start")).enumerated() {
             guard decoding.isSound("start", "\(index)"), plan.apps.indices.contains(entry.process.index) else {
                 return
@@ -155,7 +156,7 @@ struct PartChecks {
                 return fault("scenes", "'\(profile.name)' does not support multiple scenes")
             }
             let footprint = entry.footprint ?? plainFootprint(of: entry, profile)
-            if let complaint = complaint(about: entry, footprint, profile, &input) {
+            if let complaint = complaint(about: entry, footprint, profile, &compressed) {
                 return fault("compressed", complaint)
             }
             held += footprint - entry.compressed + entry.compressed * profile.memory.compressibility.kept
@@ -170,8 +171,11 @@ struct PartChecks {
 
     private func plainFootprint(of entry: StartedProcess, _ profile: AppProfile) -> ByteCount {
         if entry.state == .prewarmed { return profile.memory.base * plan.lifecycle.prewarmedBase * plan.device.scale }
-        let scenes = profile.scenes.usesUIKit ? profile.memory.scene * entry.scenes : .zero
-        return (profile.memory.base + scenes) * plan.device.scale
+        let scenes = profile.scenes.usesUIKit ? entry.scenes : 0
+        guard let footprint = profile.memory.footprint else {
+            return (profile.memory.base + profile.memory.scene * scenes) * plan.device.scale
+        }
+        return (footprint + profile.memory.scene * max(0, scenes - 1)) * plan.device.scale
     }
 
     private func complaint(
@@ -182,9 +186,20 @@ struct PartChecks {
         return entry.scenes > 1 ? ("scenes", "'\(profile.name)' is prewarmed, and so without scenes") : nil
     }
 
-    /// - Parameter input: What is compressed up to here, without pages of one repeated word; this entry is added.
+    /// What is compressed up to an entry.
+    private struct CompressedSum {
+        /// Without pages of one repeated word.
+        var input = ByteCount.zero
+        /// What the contents take, as a mean.
+        var stored = ByteCount.zero
+    }
+
+    /// Means of many pages are off by less than this.
+    private static let certain = Ratio.percent(95)
+
+    /// - Parameter sum: What is compressed up to here; this entry is added.
     private func complaint(
-        about entry: StartedProcess, _ footprint: ByteCount, _ profile: AppProfile, _ input: inout ByteCount
+        about entry: StartedProcess, _ footprint: ByteCount, _ profile: AppProfile, _ sum: inout CompressedSum
     ) -> String? {
         guard entry.compressed > .zero else { return nil }
         guard let compressor = plan.device.compressor else {
@@ -193,11 +208,18 @@ struct PartChecks {
         if entry.compressed > footprint {
             return "\(entry.compressed) is more than '\(profile.name)' holds, \(footprint)"
         }
-        let repeated = profile.memory.compressibility.repeated
-        input += entry.compressed - entry.compressed * repeated
+        let contents = profile.memory.compressibility
+        sum.input += entry.compressed - entry.compressed * contents.repeated
+        sum.stored += entry.compressed * contents.kept
         let most = plan.device.ceiling * compressor.input
-        guard input > most else { return nil }
-        return "up to here \(input.readable) are compressed, without pages of one repeated word; the compressor takes "
-            + "\(most.readable) (device.compressor.input)"
+        if sum.input > most {
+            return "up to here \(sum.input.readable) are compressed, without pages of one repeated word; the "
+                + "compressor takes \(most.readable) (device.compressor.input)"
+        }
+        // How well real contents compress is known only once they are compressed.
+        let pool = plan.device.ceiling * compressor.pool
+        guard compressor.codec == .model, sum.stored * PartChecks.certain > pool else { return nil }
+        return "up to here what is compressed takes about \(sum.stored.readable) in the compressor's pool, which has "
+            + "\(pool.readable) at most (device.compressor.pool)"
     }
 }

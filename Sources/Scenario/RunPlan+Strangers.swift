@@ -31,10 +31,15 @@ extension RunPlan {
         return found
     }
 
-    /// Sentences about the policy's rules and parameters that can have no effect, because they concern a part that the
-    /// device lacks. They are no faults, because a policy file may serve several devices.
+    /// Sentences about settings that can have no effect: the policy's rules and parameters that concern a part that the
+    /// device lacks, and entitlements without a limit. They are no faults, because a policy file and an app may serve
+    /// several devices.
     var idleSettings: [String] {
-        var found: [String] = []
+        var found = apps.filter(\.isEntitled).compactMap { app -> String? in
+            if app.limits.active != nil { return "app '\(app.name)': entitled has no effect beside limits.active" }
+            guard device.entitledLimit == nil else { return nil }
+            return "app '\(app.name)': entitled has no effect: no device.entitled_limit is known"
+        }
         for (place, part) in policyParts where !has(part) {
             let remedy =
                 switch part {

@@ -171,7 +171,8 @@ public enum ScenarioLoader {
     }
 
     private static func decode(_ tree: Tree, _ decoding: Decoding, faults: inout FaultList) -> RunPlan? {
-        let plan = RunPlan.definition.decode(tree, over: RunPlan.definition.base, decoding)
+        var plan = RunPlan.definition.decode(tree, over: RunPlan.definition.base, decoding)
+        plan?.takeExtensionLimits(tree["processes"]?.elements ?? [])
         if let plan { CrossChecks(plan: plan, tree: tree, decoding: decoding).run() }
         faults.add(decoding.faults)
         return plan

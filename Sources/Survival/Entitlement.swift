@@ -11,14 +11,12 @@ public struct Entitlement: Hashable, Sendable {
     public let standard: ByteCount
 
     /// The limit that the device has for an app with the entitlement; nil if none is known.
-    public static func limit(on device: Device) -> ByteCount? {
-        device.like.flatMap(DevicePreset.named)?.entitledLimit.map { $0.value * device.scale }
-    }
+    public static func limit(on device: Device) -> ByteCount? { device.entitledLimit }
 
     /// The entitlement that an app of this footprint needs on the device. Nil if it needs none, has a limit of its own,
     /// or cannot have a higher one.
     public init?(of app: AppProfile, at footprint: ByteCount, on device: Device) {
-        guard app.part == nil, app.limits.active == nil, let standard = device.appLimit,
+        guard app.part == nil, !app.isEntitled, app.limits.active == nil, let standard = device.appLimit,
             footprint * device.scale > standard, let limit = Entitlement.limit(on: device), limit > standard
         else { return nil }
         (self.limit, self.standard) = (limit, standard)

@@ -27,6 +27,8 @@ public struct AppProfile: Hashable, Sendable {
     public var disconnect = DisconnectDiscipline()
     /// The app's own memory limits.
     public var limits: ProcessLimits
+    /// Whether the app has the entitlement for a higher limit (`com.apple.developer.kernel.increased-memory-limit`).
+    public var isEntitled = false
     /// Ways to open the app other than a tap.
     public var features: [AppFeature]
     /// Work of the launch that does not run on the main thread.
@@ -135,8 +137,13 @@ public struct SceneSupport: Hashable, Sendable {
 
 /// What an app's memory does. Rates apply while the app is in the foreground, unless stated otherwise.
 public struct MemoryProfile: Hashable, Sendable {
-    /// The working set after the launch.
-    public var base: ByteCount
+    /// How a profile says what the process holds after its launch.
+    private enum Held: Hashable, Sendable {
+        case base(ByteCount)
+        case footprint(ByteCount)
+    }
+
+    private var held: Held
     /// What one connected scene holds.
     public var scene: ByteCount
     /// Memory that the app can recreate. It grows in use up to a size, and the app drops it in the background and on
@@ -171,6 +178,38 @@ public struct MemoryProfile: Hashable, Sendable {
     /// The files that the app uses as memory, on a device with a file cache.
     public var files = FileProfile()
 
+    /// The working set after the launch. Of a process with a footprint it is the rest of that beside the first scene;
+    /// setting it takes the footprint away.
+    public var base: ByteCount {
+        get {
+            switch held {
+            case .base(let base): base
+            case .footprint(let footprint): max(.zero, footprint - scene)
+            }
+        }
+        set { held = .base(newValue) }
+    }
+
+    /// What the process holds once it is launched, its first scene included, whatever its size classes and pages add to
+    /// what it asks for; nil: that follows from `base`. In bytes of the ledger, of the device that is meant.
+    public var footprint: ByteCount? {
+        get { if case .footprint(let footprint) = held { footprint } else { nil } }
+        set { if let newValue { held = .footprint(newValue) } else { held = .base(base) } }
+    }
+
+    /// What a launch asks for of the base before it looks what that amounts to. Of a process with a footprint only a
+    /// part: small objects take up to a third more than they ask for, and a limit must not be crossed on the way.
+    public var firstBase: ByteCount { footprint == nil ? base : base * .percent(75) }
+
+    /// What the process holds after its launch, as far as the profile says: its footprint, or its base.
+    public var stated: ByteCount { footprint ?? base }
+
+    /// The footprint, or zero if there is none.
+    public var wholeFootprint: ByteCount {
+        get { footprint ?? .zero }
+        set { footprint = newValue }
+    }
+
     /// Memory that by default stays at its base and scenes.
     public init(
         base: ByteCount, scene: ByteCount, cache: CacheProfile = CacheProfile(),
@@ -181,7 +220,7 @@ public struct MemoryProfile: Hashable, Sendable {
             median: .kibibytes(2), sigma: Ratio(partsPerMillion: 1_400_000), highest: .mebibytes(1)),
         trace: TraceProfile? = nil
     ) {
-        self.base = base
+        held = .base(base)
         self.scene = scene
         self.cache = cache
         self.growth = growth
@@ -375,6 +414,8 @@ public struct BackgroundDiscipline: Hashable, Sendable {
     /// Whether it holds a lock on a file or an SQLite database when it is suspended, and is ended for that
     /// (0xdead10cc), whether or not the device is locked. Source: Apple TN2151.
     public var holdsFileLock: Bool
+    /// How long after it has entered the background, or was launched there, it releases that lock; nil: it does not.
+    public var fileLockTime: TimeSpan?
 
     /// An app that frees half of its cache and works for 3 s.
     public init(

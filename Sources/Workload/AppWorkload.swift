@@ -19,6 +19,8 @@ public struct AppWorkload: ~Copyable {
     private var fixedCache: ByteCount?
     /// The part of the base that the process holds since before its launch.
     private var prewarmed: ByteCount = .zero
+    /// What the process is to hold when its launch has filled its memory; nil: the profile does not say, or it does.
+    private var footprint: ByteCount?
     /// The number of operations in one round of the app's trace.
     private let traceLength: Int
     /// What the short-lived objects hold once the first of them are freed.
@@ -40,6 +42,7 @@ public struct AppWorkload: ~Copyable {
     public init(_ profile: AppProfile, traceLength: Int = 0) {
         self.profile = profile
         self.traceLength = traceLength
+        footprint = profile.memory.footprint
         let churn = profile.memory.churn
         transientLimit = churn.rate.bytes(in: churn.lifetime)
         (leak, churnRate) = (profile.memory.leak, churn.rate)
@@ -54,6 +57,22 @@ public struct AppWorkload: ~Copyable {
 
     /// The process was launched ahead of time before the run, and holds this part of its base.
     public mutating func wasPrewarmed(holding bytes: ByteCount) { prewarmed = bytes }
+
+    /// The process was launched before the run.
+    public mutating func wasLaunched() { footprint = nil }
+
+    /// What the process is to hold after this callback, if its launch has filled its memory with it: a process that is
+    /// no app after `main`, an app without scenes once it has finished launching, any other once its first scene is
+    /// connected. Nil if the profile states no footprint, or it was told before.
+    public mutating func takeFootprint(after callback: Callback) -> ByteCount? {
+        guard let due = footprint else { return nil }
+        let isLast =
+            callback == .main || callback == .sceneWillConnect
+            || callback == .didFinishLaunching && !profile.scenes.support
+        guard isLast else { return nil }
+        footprint = nil
+        return due
+    }
 
     // MARK: Callbacks
 
@@ -75,7 +94,7 @@ public struct AppWorkload: ~Copyable {
             var work = CallbackWork(
                 cost: costs.launch,
                 memory: readFiles(memory.files.launch)
-                    + [.allocate(.base, max(.zero, profile.memory.base - prewarmed))])
+                    + [.allocate(.base, max(.zero, profile.memory.firstBase - prewarmed))])
             if isFirstLaunch { work.cost += costs.firstLaunch }
             if !profile.scenes.support {
                 work.cost += costs.connect
@@ -84,7 +103,8 @@ public struct AppWorkload: ~Copyable {
             return work
         case .main:
             return CallbackWork(
-                cost: costs.launch, memory: readFiles(memory.files.launch) + [.allocate(.base, profile.memory.base)])
+                cost: costs.launch,
+                memory: readFiles(memory.files.launch) + [.allocate(.base, profile.memory.firstBase)])
         case .sceneWillConnect:
             return CallbackWork(cost: costs.connect, memory: [.allocate(.scene(scene), profile.memory.scene)])
         case .sceneWillEnterForeground, .applicationWillEnterForeground:
@@ -106,11 +126,12 @@ public struct AppWorkload: ~Copyable {
             .applicationProtectedDataDidBecomeAvailable, .applicationContinueUserActivity, .sceneContinueUserActivity,
             .applicationSignificantTimeChange, .applicationOpenURL, .applicationPerformAction, .scenePerformAction,
             .didReceiveRemoteNotification, .didReceiveNotificationResponse, .notificationServiceDidReceive,
-            .pushRegistryDidReceive, .handleEventsForBackgroundURLSession, .urlSessionDidFinishEvents:
+            .pushRegistryDidReceive, .handleEventsForBackgroundURLSession, .urlSessionDidFinishEvents,
+            .webContentDidTerminate:
             return CallbackWork(cost: costs.event)
         case .applicationWillContinueUserActivity, .sceneWillContinueUserActivity, .applicationDidUpdateUserActivity,
             .sceneDidUpdateUserActivity, .willFinishLaunching, .didDiscardSceneSessions, .configurationForConnecting,
-            .stateRestorationActivity,
+            .stateRestorationActivity, .sceneRestoreInteractionState,
             .applicationDidReceiveMemoryWarning:
             return CallbackWork()
         }

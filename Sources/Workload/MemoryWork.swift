@@ -20,6 +20,8 @@ public enum Pool: Hashable, Sendable {
 public enum MemoryWork: Hashable, Sendable {
     /// Allocates this many bytes.
     case allocate(Pool, ByteCount)
+    /// Allocates this many bytes in objects of one page each.
+    case allocatePages(Pool, ByteCount)
     /// Frees at most this many bytes, the oldest objects first, as a cache evicts.
     case release(Pool, ByteCount)
     /// Rewrites this many bytes.

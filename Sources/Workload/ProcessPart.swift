@@ -19,11 +19,11 @@ public struct ProcessPart: Hashable, Sendable {
     /// How long a daemon may hold an assertion before it counts as stuck; nil: for ever.
     public var assertionTime: TimeSpan?
 
-    /// A process of this kind, with the kind's usual life. That an extension ends 10 s after its work is our own
-    /// assumption.
+    /// A process of this kind, with the kind's usual life. That an extension whose kind does not stay ends 10 s after
+    /// its work is our own assumption.
     public init(_ kind: ProcessKind) {
         self.kind = kind
-        idleExit = kind.family == .extension ? .seconds(10) : nil
+        idleExit = kind.staysSuspended ? nil : .seconds(10)
     }
 }
 

@@ -121,6 +121,13 @@ struct Record {
 
     mutating func put(_ key: String, _ value: Tree) { entries.append((key, value)) }
 
+    /// The record with this key, and without the other.
+    func putting(_ key: String, _ text: String, without other: String? = nil) -> Record {
+        var record = self
+        record.entries = entries.filter { $0.0 != other } + [(key, .plain(text))]
+        return record
+    }
+
     /// Adds those of the keys that chance selects, each with its percentage, with values as their fields say.
     mutating func put(_ chances: KeyValuePairs<String, Int64>, _ draw: inout Draw) {
         for (key, percent) in chances where draw.chance(percent) {

@@ -5,7 +5,7 @@ import Workload
 /// The memory of a random app: small enough for a launch, large enough that many apps do not fit.
 struct DrawnMemory {
     let record: Record
-    /// The base in the app's own units, before the device's scale.
+    /// The base, or the footprint that is stated in its place, in the app's own units, before the device's scale.
     let base: ByteCount
     /// The upper limit of every part.
     let most: ByteCount
@@ -22,6 +22,7 @@ struct DrawnMemory {
             ByteCount($0.bytes / 3 * 1_000 / Int(frame.scale.partsPerMillion / 1_000))
         }
         let highest = min(most, limit ?? most)
+        let base: ByteCount
         if isTiny || profile.memory.base > highest || draw.chance(60) {
             base = draw.bytes(.kibibytes(256), highest)
             memory.put("base", .plain("\(base)"))
@@ -46,7 +47,22 @@ struct DrawnMemory {
         } else if draw.chance(3) {
             memory.put("trace", .plain("none"))
         }
-        record = memory
+        var own = Draw(frame.seed, "footprint/\(name)")
+        let least = DrawnMemory.leastFootprint(memory, profile)
+        if !isTiny, least < highest, own.chance(15) {
+            let footprint = own.bytes(least, highest)
+            record = memory.putting("footprint", "\(footprint)", without: "base")
+            self.base = footprint
+        } else {
+            record = own.chance(4) ? memory.putting("footprint", "none") : memory
+            self.base = base
+        }
+    }
+
+    /// Twice the first scene.
+    private static func leastFootprint(_ memory: Record, _ profile: AppProfile) -> ByteCount {
+        let written = memory.tree["scene"]?.text.flatMap { try? ByteCount(parsing: $0) }
+        return max(.mebibytes(1), (written ?? profile.memory.scene) * 2)
     }
 
     /// The parts with a size or a rate. An app of tiny objects sets all of them, because its archetype's may be large.

@@ -151,6 +151,10 @@ extension WorldFrame {
         func size(_ key: String, _ standard: ByteCount) -> ByteCount {
             tree["memory"]?[key]?.text.flatMap { try? ByteCount(parsing: $0) } ?? standard
         }
-        return (size("base", profile.memory.base) + size("scene", profile.memory.scene) * 3) * scale
+        let base = size("base", profile.memory.base)
+        let held = size("footprint", base) + size("scene", profile.memory.scene) * 3
+        // Small objects take more than they ask for: one byte takes eight.
+        let growth: Ratio = tree["memory"]?["objects"] == nil ? .percent(125) : .percent(800)
+        return held * scale * growth
     }
 }

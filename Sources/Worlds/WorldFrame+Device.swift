@@ -35,6 +35,11 @@ extension WorldFrame {
             let lowest = ByteCount(ceiling.bytes / 3)
             device.put("app_limit", draw.chance(20) ? .plain("none") : draw.size(lowest, ceiling))
         }
+        var entitlement = Draw(seed, "entitlement")
+        if entitlement.chance(15) {
+            let limit = entitlement.size(ByteCount(ceiling.bytes / 3), ceiling)
+            device.put("entitled_limit", entitlement.chance(20) ? .plain("none") : limit)
+        }
         guard draw.chance(12) else { return }
         var marks = Record()
         for (key, most) in [("critical", 8), ("idle", 12), ("soft", 20), ("reaper", 30)] where draw.chance(60) {
@@ -48,8 +53,13 @@ extension WorldFrame {
     /// The most that is compressed when the run begins; zero without a compressor.
     var compressorInput: ByteCount {
         guard let compressor = compressor(), compressor.text == nil else { return .zero }
-        guard let share = compressor["input"]?.text.flatMap({ try? Ratio(parsing: $0) }) else { return ceiling }
-        return ceiling * share
+        func share(_ key: String) -> Ratio {
+            compressor[key]?.text.flatMap { try? Ratio(parsing: $0) } ?? .one
+        }
+        // Contents that do not compress take as much in the pool, and its segments a little more: the last of them are
+        // partly empty.
+        let pool = ceiling * share("pool") * .percent(90) - ByteCount.kibibytes(780) * max(scale, .one)
+        return max(.zero, min(ceiling * share("input"), pool))
     }
 
     private func compressor() -> Tree? {

@@ -20,7 +20,8 @@ struct EndsPageTests {
 
         let watchdog = lines[try #require(row(.appWatchdog).first)]
         for deadline in Deadline.allCases {
-            #expect(watchdog.contains(" \(deadline.span.microseconds / 1_000_000) s"), "\(deadline)")
+            let span = deadline.span(LifecycleRules())
+            #expect(watchdog.contains(" \(span.microseconds / 1_000_000) s"), "\(deadline)")
         }
     }
 }

@@ -142,6 +142,8 @@ struct ScaleModelTests {
             }
             let books = pair.model.books
             #expect(books.resident <= books.ceiling && books.frames == books.resident)
+            let figures = try #require(pair.model.compressor?.figures)
+            #expect(figures.stored <= figures.pool && figures.repeated <= figures.compressed)
             let pool = pair.whole.books.compressor * pair.model.scale
             #expect(abs((books.compressor - pool).bytes) <= Self.page)
         }

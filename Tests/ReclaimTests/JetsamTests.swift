@@ -50,6 +50,31 @@ struct JetsamTests {
         #expect(try jetsam().decide(device(10, all)).victims == [3, 5, 2, 4, 1])
     }
 
+    @Test("helpers end before their app in its band, however late they came; in another band they have no app")
+    func helpersFirst() throws {
+        func member(_ number: Int, _ band: Int, _ position: Int64, _ group: Int, _ role: GroupRole) -> ProcessSnapshot {
+            banded(number, band, position: position) { ($0.group, $0.role) = (group, role) }
+        }
+        let all = [
+            member(1, 0, 3, 1, .leader), banded(2, 0, position: 2), member(3, 0, 9, 1, .helper),
+            banded(4, 0, position: 5), member(5, 0, 7, 1, .helper), member(6, 30, 1, 6, .leader),
+            member(7, 0, 8, 6, .helper),
+            member(8, 0, 9, 1, .extension), member(9, 0, 1, 1, .helper),
+        ]
+        #expect(try jetsam().decide(device(10, all)).victims == [9, 2, 5, 3, 1, 4, 7, 8, 6])
+    }
+
+    @Test("the default limit warns at a whole percentage, cut off, never below 80 %; a scale model at the same share")
+    func nearDefault() {
+        for (limit, share) in [(1_400, 92), (1_850, 94), (2_000, 95), (2_098, 95), (3_376, 97), (300, 80)] {
+            for scale in [Ratio.one, .percent(25), .percent(7), Ratio(partsPerMillion: 33_333)] {
+                let (bytes, margin) = (ByteCount.mebibytes(limit) * scale, ByteCount.mebibytes(100) * scale)
+                let near = MemoryLimit(standard: bytes, warnedBefore: margin).near
+                #expect(near == bytes * .percent(Int64(share)), "\(limit) at \(scale)")
+            }
+        }
+    }
+
     @Test("A2: a foreground group dies undefined, extension, helper, leader")
     func a2() throws {
         let roles: [GroupRole] = [.leader, .extension, .undefined, .helper]

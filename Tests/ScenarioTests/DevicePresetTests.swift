@@ -35,11 +35,11 @@ struct DevicePresetTests {
     static let rows = [
         Row(
             name: "iphone-6s", os: "iOS 12", ceiling: 2_016, page: .large, cores: [2, 0], reserved: (320, 700),
-            limit: 1_400, entitled: nil, extensions: [48, 16, 120, 15, 24], ratio: 270, marks: [101, 202, 302],
+            limit: 1_400, entitled: nil, extensions: [48, 16, 120, 15, 16], ratio: 270, marks: [101, 202, 302],
             slots: 0, policy: "jetsam 8792", monitor: "ios", background: 180),
         Row(
             name: "iphone-x", os: "iOS 12", ceiling: 2_785, page: .large, cores: [2, 4], reserved: (450, 1_110),
-            limit: 1_400, entitled: nil, extensions: [48, 16, 120, 15, 24], ratio: 270, marks: [139, 279, 418],
+            limit: 1_400, entitled: nil, extensions: [48, 16, 120, 15, 16], ratio: 270, marks: [139, 279, 418],
             slots: 20, policy: "jetsam 8792", monitor: "ios", background: 180),
         Row(
             name: "iphone-se-2", os: "iOS 15", ceiling: 2_813, page: .large, cores: [2, 4], reserved: (450, 1_400),
@@ -109,7 +109,8 @@ struct DevicePresetTests {
         let kernel = policy.parameters.first { $0.name == "kernel" }.map { " \($0.value)" } ?? ""
         #expect(policy.name + kernel == row.policy && preset.monitor.value.preset == row.monitor)
         #expect(preset.backgroundTime.value == .seconds(row.background))
-        #expect(device.standardLimit?.near == device.appLimit.map { $0 - .mebibytes(100) })
+        let shareOfLimit = row.limit.map { Int64(($0 - 100) * 100 / $0) }
+        #expect(device.standardLimit?.near == device.appLimit.map { $0 * .percent(shareOfLimit ?? 0) })
     }
 
     @Test("the marks are those that the kernel's own table has for this RAM", arguments: rows)
@@ -233,6 +234,20 @@ struct DevicePresetTests {
         let other = try Self.plan("{ like: iphone-13 }", "", ["device.like=iphone-6s"])
         #expect(other.device.ceiling == .mebibytes(2_016) && other.limits.backgroundTime == .seconds(180))
         #expect(try Self.plan("{ like: none, ceiling: 1GiB }").device == Device(ceiling: .gibibytes(1)))
+    }
+
+    @Test("an iPhone shows one window per app, and from iOS 14 on a call is a banner; the scenario's word comes first")
+    func windowsAndCalls() throws {
+        for preset in DevicePreset.all {
+            let plan = try Self.plan("{ like: \(preset.name) }")
+            #expect(plan.device.windows == (preset.name.hasPrefix("iphone") ? .one : .many), "\(preset.name)")
+            let isOld = preset.marks == nil || ["iphone-6s", "iphone-x"].contains(preset.name)
+            #expect(plan.lifecycle.call == (isOld ? .covers : .banner), "\(preset.name)")
+        }
+        let own = try Self.plan("{ like: iphone-13, windows: many }", "lifecycle: { call: covers }")
+        #expect(own.device.windows == .many && own.lifecycle.call == .covers)
+        let plain = try Self.plan("{ ceiling: 1GiB }")
+        #expect(plain.device.windows == .many && plain.lifecycle.call == .covers)
     }
 
     @Test("the preset names the policy and the monitor of a scenario that names none")

@@ -65,9 +65,11 @@ struct EffectiveScenarioTests {
         expectKeys(of: plan.monitor.warning)
         expectKeys(of: plan.limits)
         expectKeys(of: plan.lifecycle)
-        expectKeys(of: app, besides: ["part"])
+        // The key is `entitled`.
+        expectKeys(of: app, besides: ["part", "is_entitled"])
         expectKeys(of: app.scenes, besides: ["uses_u_i_kit"])
-        expectKeys(of: app.memory)
+        // Either the base or the footprint.
+        expectKeys(of: app.memory, besides: ["held"])
         expectKeys(of: app.memory.cache)
         expectKeys(of: app.memory.growth)
         expectKeys(of: app.memory.churn)
@@ -88,6 +90,30 @@ struct EffectiveScenarioTests {
             let key = label.map { $0.isUppercase ? "_\($0.lowercased())" : String($0) }.joined()
             #expect(Value.definition.keys.contains(key) || elsewhere.contains(key), "\(Value.self).\(label)")
         }
+    }
+
+    @Test("a footprint is written in place of the base, and the base follows from it")
+    func footprint() throws {
+        let text = """
+            plimsoll: 1
+            name: stated
+            duration: 10s
+            device: { ceiling: 512MiB, app_limit: 60MiB }
+            apps: [{ name: a, memory: { footprint: 38MiB, scene: 6MiB } }, { name: b, memory: { footprint: none } }]
+            processes: [{ name: c, kind: daemon, memory: { footprint: 4MiB } }]
+            """
+        let plan = try ScenarioLoader.load(text: text, file: "t.yaml").get()
+        #expect(plan.apps.map(\.memory.footprint) == [.mebibytes(38), nil, .mebibytes(4)])
+        #expect(plan.apps.map(\.memory.base) == [.mebibytes(32), .mebibytes(46), .mebibytes(4)])
+        let yaml = EffectiveScenario.yaml(of: plan)
+        #expect(yaml.contains("footprint: 38MiB") && !yaml.contains("base: 32MiB") && yaml.contains("base: 46MiB"))
+        #expect(try ScenarioLoader.load(text: yaml, file: "s.yaml").get() == plan)
+        let tooMuch = Overrides(sets: ["apps.a.memory.footprint=60MiB"])
+        guard case .failure(let fault) = ScenarioLoader.load(text: text, file: "t.yaml", overrides: tooMuch) else {
+            Issue.record("a footprint that reaches the limit is not refused")
+            return
+        }
+        #expect("\(fault)".contains("its footprint of 60MiB reaches its fatal limit of 60MiB"), "\(fault)")
     }
 
     @Test("a text that looks like something else comes back as a text")

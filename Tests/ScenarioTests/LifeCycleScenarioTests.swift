@@ -30,8 +30,9 @@ struct LifeCycleScenarioTests {
     func tour() throws {
         let rows = try rows(of: "life-cycle-tour.yaml")
         func seen(_ event: String) -> Set<String> { Set(rows.filter { $0.event == event }.map(\.detail)) }
-        // Two are not of apps: `daemons.yaml` and `extensions.yaml` have them.
-        let ofApps = Callback.allCases.filter { $0 != .main && $0 != .notificationServiceDidReceive }
+        // These need processes that are no apps: `daemons.yaml` and `extensions.yaml` have them.
+        let others: [Callback] = [.main, .notificationServiceDidReceive, .webContentDidTerminate]
+        let ofApps = Callback.allCases.filter { !others.contains($0) }
         #expect(Set(ofApps.map(\.rawValue)).subtracting(seen("callback")).isEmpty)
         #expect(Set(AppNotification.allCases.map(\.rawValue)).subtracting(seen("notification")).isEmpty)
         #expect(Set(ExitReason.allCases.map(\.rawValue)).subtracting(seen("exit")).isEmpty)

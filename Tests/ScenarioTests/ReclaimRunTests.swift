@@ -17,6 +17,7 @@ struct ReclaimRunTests {
         let decisions: [String]
         let decisionRows: [TableRow]
         let launches: [String]
+        let samples: [TableRow]
 
         /// The instants of the events that contain all of these texts.
         func times(_ parts: String...) -> [Double] {
@@ -40,7 +41,8 @@ struct ReclaimRunTests {
             tally: simulation.tally, kills: simulation.kills.total, events: lines(sinks[RunTables.events]),
             decisions: lines(sinks[RunTables.decisions]),
             decisionRows: TableRow.all(in: (sinks[RunTables.decisions] as? MemorySink)?.bytes ?? []),
-            launches: lines(sinks[RunTables.launches]))
+            launches: lines(sinks[RunTables.launches]),
+            samples: TableRow.all(in: (sinks[RunTables.samples] as? MemorySink)?.bytes ?? []))
     }
 
     /// A hog in front that leaks, small processes off screen, and a device that takes memory back at this rate.
@@ -79,16 +81,10 @@ struct ReclaimRunTests {
 
     @Test("what is on its way back is resident until it is there, a piece every 100 ms")
     func pieces() throws {
-        let head = "plimsoll: 1\nname: pieces\nbackend: accounting\n"
-        let text = head + Self.hog("largest-first", rate: "512MiB/s", duration: "20s")
-        let plan = try ScenarioLoader.load(text: text, file: "p.yaml", overrides: Overrides(sets: [])).get()
-        let sinks = RunSinks { _ in MemorySink() }
-        let simulation = Simulation(plan, memory: try plan.makeDevice(), sinks: sinks, verify: true)
-        _ = try simulation.run()
-        let end = try #require(simulation.tally.terminations.first)
+        let run = try Self.run(Self.hog("largest-first", rate: "512MiB/s", duration: "20s"))
+        let end = try #require(run.tally.terminations.first)
         #expect(end.app == "hog")
-        let rows = TableRow.all(in: (sinks[RunTables.samples] as? MemorySink)?.bytes ?? [])
-        let resident = rows.compactMap { row -> (Double, Double)? in
+        let resident = run.samples.compactMap { row -> (Double, Double)? in
             guard let at = Double(row["time_s"]), let bytes = Double(row["resident_bytes"]) else { return nil }
             return (at, bytes)
         }

@@ -87,7 +87,7 @@ struct WindowRunTests {
         #expect(
             told == [
                 "stateRestorationActivity(for:)", "sceneDidDisconnect", "scene(_:willConnectTo:options:)",
-                "sceneWillEnterForeground", "sceneDidBecomeActive",
+                "scene(_:restoreInteractionStateWith:)", "sceneWillEnterForeground", "sceneDidBecomeActive",
             ])
         #expect(
             run.rows("callback").contains {

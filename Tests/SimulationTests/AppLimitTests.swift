@@ -39,16 +39,16 @@ struct AppLimitTests {
         text.split(separator: " ").compactMap { Double($0) }.first.map { Int($0) }
     }
 
-    @Test("an app that grows without end is warned 100 MiB below the limit and ends by it")
+    @Test("an app that grows without end is warned at the whole percentage 100 MiB below its limit, and ends by it")
     func grows() throws {
         let (end, warnings) = story(try growing())
         #expect(end?.detail == "memoryResourceLimit")
         #expect(end?.reason.contains("crossed its default limit of 2098MiB") == true, "\(end?.reason ?? "")")
         let warning = try #require(warnings.first)
         #expect(warnings.count == 1 && warning.reason.contains("near its default limit of 2.0 GiB"))
-        // 21.25 MiB of pages a second from the warning at 1998 MiB to the end at 2098 MiB.
+        // 21.25 MiB of pages a second from the warning at 1993.1 MiB to the end at 2098 MiB.
         let (told, ended) = (try #require(Double(warning.time)), try #require(Double(end?.time ?? "")))
-        #expect((4.5...4.8).contains(ended - told), "\(told) \(ended)")
+        #expect((4.7...5.1).contains(ended - told), "\(told) \(ended)")
     }
 
     @Test("a quarter of the device ends it at a quarter of the limit, at the same time")
@@ -75,17 +75,17 @@ struct AppLimitTests {
         #expect(run.end?.detail == "memoryResourceLimit")
     }
 
-    @Test("the warning comes at 100 MiB below, at 50 MiB below on a small device, never below 80 %")
+    @Test("the warning comes at the whole percentage 100 MiB below, 50 MiB below on a small device, never below 80 %")
     func near() {
         func near(_ limit: Int, ceiling: Int) -> ByteCount? {
             var device = Device(ceiling: .mebibytes(ceiling))
             device.appLimit = .mebibytes(limit)
             return device.standardLimit?.near
         }
-        #expect(near(2_098, ceiling: 3_700) == .mebibytes(1_998))
-        #expect(near(3_376, ceiling: 7_600) == .mebibytes(3_276))
+        #expect(near(2_098, ceiling: 3_700) == .mebibytes(2_098) * .percent(95))
+        #expect(near(3_376, ceiling: 7_600) == .mebibytes(3_376) * .percent(97))
         #expect(near(400, ceiling: 1_024) == .mebibytes(320))
-        #expect(near(400, ceiling: 512) == .mebibytes(350))
+        #expect(near(400, ceiling: 512) == .mebibytes(348))
         #expect(near(200, ceiling: 512) == .mebibytes(160))
     }
 }

@@ -64,6 +64,60 @@ struct CompressedStartTests {
         #expect((packed.number("fill_ms") ?? 0) > (whole.number("fill_ms") ?? 0))
     }
 
+    /// What a run says that does not begin, because its start does not fit; nil: it begins.
+    private func refusal(_ plan: RunPlan) throws -> StartRefusal? {
+        do {
+            _ = try runToEnd(plan)
+            return nil
+        } catch RunFailure.start(let refusal) {
+            return refusal
+        }
+    }
+
+    @Test("what finds no room, compressed or not, ends the run before it begins", arguments: [12, 0])
+    func noRoom(compressed: Int) throws {
+        var plan = plan()
+        (plan.device.ceiling, plan.device.reserved) = (.mebibytes(16), .mebibytes(12))
+        plan.start = [plan.start[1]]
+        (plan.start[0].footprint, plan.start[0].compressed) = (.mebibytes(12), .mebibytes(compressed))
+        let told = try #require(try refusal(plan))
+        #expect(told.entry == 0 && told.complaint.hasPrefix("the start of 'b' does not fit: "), "\(told)")
+        // There is room for it without the rest of the reserve.
+        plan.device.reserved = compressed > 0 ? .mebibytes(8) : .mebibytes(2)
+        #expect(try refusal(plan) == nil)
+    }
+
+    @Test("room for less than a piece of 4 MiB is enough, if compressing makes room for the next")
+    func little() throws {
+        var plan = plan()
+        (plan.device.ceiling, plan.device.reserved) = (.mebibytes(16), .mebibytes(12))
+        plan.start = [plan.start[0]]
+        (plan.start[0].footprint, plan.start[0].compressed) = (.mebibytes(5), .mebibytes(5))
+        let first = try #require(try runToEnd(plan).pageRows.first)
+        #expect(abs((first.integer("compressed_bytes") ?? 0) - (5 << 20)) < 1 << 18)
+    }
+
+    @Test("a pool that is too small for what is to be compressed ends the run before it begins, and is named")
+    func smallPool() throws {
+        var plan = plan()
+        plan.device.compressor?.pool = .percent(10)
+        let told = try #require(try refusal(plan))
+        #expect(told.complaint.contains("are compressed; the compressor's pool holds"), "\(told)")
+        #expect(told.complaint.contains("of 6.4 MiB at most (device.compressor.pool)"), "\(told)")
+    }
+
+    @Test("objects that take eight times what they ask for do not hinder a start that fits")
+    func tinyObjects() throws {
+        var plan = plan(compressed: 0)
+        plan.device.ceiling = .mebibytes(16)
+        plan.apps[0].memory.objects = .constant(ByteCount(1))
+        plan.start = [plan.start[0]]
+        plan.start[0].footprint = .mebibytes(4)
+        let run = try runToEnd(plan)
+        let held = TableRow.all(in: run.apps).first?.integer("footprint_bytes") ?? 0
+        #expect(abs(held - (4 << 20)) < 1 << 16, "\(held)")
+    }
+
     @Test("a quarter of the device begins with a quarter of it")
     func scaled() throws {
         var quarter = plan()

@@ -43,6 +43,7 @@ let didDiscard = "application(_:didDiscardSceneSessions:)"
 let configuration = "application(_:configurationForConnecting:options:)"
 let willConnect = "scene(_:willConnectTo:options:)"
 let restoration = "stateRestorationActivity(for:)"
+let restoreState = "scene(_:restoreInteractionStateWith:)"
 
 /// Plays a life-cycle run: no pressure, the accounting backend.
 func live(

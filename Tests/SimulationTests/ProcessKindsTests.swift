@@ -186,7 +186,7 @@ struct ProcessKindsTests {
 
     // MARK: Extensions
 
-    @Test("a keyboard is in band 80 over the app in front, and leaves with it; a share sheet is in band 100")
+    @Test("a keyboard and a share sheet are in band 100 over the app in front, and leave with it")
     func presented() throws {
         let keyboard = part("keyboard", .keyboard)
         let share = part("share", .share)
@@ -199,13 +199,55 @@ struct ProcessKindsTests {
             ])
         let refused = run.eventRows.filter { $0.event == "refused" }
         #expect(refused.map(\.reason) == ["no app is in front"])
-        #expect(bands(of: "keyboard", in: run).contains(80) && !bands(of: "keyboard", in: run).contains(100))
+        #expect(bands(of: "keyboard", in: run).contains(100) && !bands(of: "keyboard", in: run).contains(80))
         #expect(bands(of: "share", in: run).contains(100))
         let left = run.eventRows.first {
             $0.event == "process_state" && $0.app == "keyboard" && $0.detail == "background"
                 && (Double($0.time) ?? 0) > 20
         }
         #expect((Double(left?.time ?? "") ?? 0) >= 30)
+    }
+
+    @Test("a tunnel runs in band 100 as long as it is demanded; what the system wakes has the time of an app")
+    func demanded() throws {
+        let (tunnel, service) = (part("tunnel", .packetTunnel), part("service", .notificationService))
+        let run = try live(
+            [testApp("app"), tunnel, service], seconds: 900,
+            [
+                (0, .launch(app)), (3, .wake(AppID(1), .demand, lasting: .minutes(12))),
+                (5, .wake(AppID(2), .demand, lasting: .minutes(12))),
+            ])
+        #expect(bands(of: "tunnel", in: run) == [100, 20, 0])
+        #expect(try time(of: 0, "tunnel", after: 4, in: run) > 720)
+        #expect(!bands(of: "service", in: run).dropFirst().contains(100))
+        let ends = run.eventRows.filter { $0.event == "exit" }.compactMap { Double($0.time) }
+        #expect(ends.count == 2 && ends[0] < 60 && ends[1] > 730, "\(ends)")
+    }
+
+    @Test("a widget and a keyboard lie suspended until something ends them; other extensions are soon gone")
+    func suspended() throws {
+        for kind in ProcessKind.allCases where kind.family == .extension {
+            let run = try live(
+                [testApp("app"), part("it", kind)], seconds: 300,
+                [(0, .launch(app)), (2, .wake(AppID(1), .demand, lasting: .seconds(1)))])
+            let states = run.eventRows.filter { $0.event == "process_state" && $0.app == "it" }.map(\.detail)
+            let stays = kind == .widget || kind == .keyboard
+            #expect(states.last == (stays ? "suspended" : "notRunning"), "\(kind.rawValue)")
+        }
+    }
+
+    @Test("an app is told that its pages have lost their contents: at once where it runs code, else when it runs again")
+    func webContent() throws {
+        let pages = part("pages", .webContent) { $0.part?.host = AppID(0) }
+        let run = try live(
+            [testApp("app"), pages, helper()], seconds: 80,
+            [
+                (0, .launch(app)), (10, .crash(AppID(1))), (15, .crash(AppID(2))), (20, .home),
+                (45, .terminate(AppID(1))), (60, .launch(app)), (70, .quit(app)),
+            ])
+        let told = run.eventRows.filter { $0.detail == "webViewWebContentProcessDidTerminate(_:)" }
+        #expect(told.map(\.app) == ["app", "app"])
+        #expect(told.first?.time.hasPrefix("10") == true && told.last?.time.hasPrefix("60") == true)
     }
 
     @Test("a push wakes a notification service extension; it ends by its own limit and not with its app")

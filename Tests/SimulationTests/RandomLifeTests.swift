@@ -183,7 +183,23 @@ private struct RandomLife {
         plan.lifecycle.pausedAudioRuns = chance(30)
         plan.lifecycle.protectedDataDelay = .seconds(Int64(random.number(in: 0...12)))
         plan.backend = seed % 10 == 0 ? .jemalloc : .accounting
+        drawSettings(&plan)
         return plan
+    }
+
+    /// From a stream of its own, so that the lives stay as they are.
+    private func drawSettings(_ plan: inout RunPlan) {
+        var draw = SeededGenerator(seed: seed, stream: "settings of the life cycle")
+        func chance() -> Bool { draw.chance(.percent(30)) }
+        func seconds(_ most: Int) -> TimeSpan { .seconds(Int64(draw.number(in: 1...most))) }
+        if chance() { plan.lifecycle.enterBackgroundTime = seconds(10) }
+        if chance() { plan.lifecycle.idleSceneDisconnect = seconds(60) }
+        if chance() { plan.lifecycle.bootTime = seconds(10) }
+        if chance() { plan.lifecycle.cpuOfBackgroundLaunch = seconds(5) }
+        if chance() { plan.lifecycle.call = .banner }
+        if chance() { plan.device.windows = .one }
+        plan.lifecycle.backgroundLaunchEntersBackground = !chance()
+        for index in plan.apps.indices where chance() { plan.apps[index].background.fileLockTime = seconds(6) }
     }
 
     private mutating func chance(_ percent: Int64) -> Bool { random.chance(.percent(percent)) }

@@ -49,9 +49,11 @@ struct TerminationRowsTests {
             (row["exit_reason"] == "memoryResourceLimit") == (row["need"] == "own_limit"), "its limit is its own need")
         let foundNoRoom = StallCause(rawValue: row["cause"]) != nil
         claim(!foundNoRoom || row["need"] == "own_allocation" && !isDecided, "its own allocation ended it, no policy")
-        claim(
-            (row["was_foreground"] == "true") == ProcessPhase(rawValue: row["state"])?.isForeground,
-            "who is seen is on screen")
+        let (isSeen, isOnScreen) = (row["was_foreground"] == "true", ProcessPhase(rawValue: row["state"])?.isForeground)
+        claim(!isSeen || isOnScreen == true, "who is seen is on screen")
+        // The user has swiped it away before.
+        let mayBeUnseen = row["exit_reason"] == "appWatchdog"
+        claim(isSeen || isOnScreen == false || mayBeUnseen, "who is on screen is seen")
         if let after = row.number("wanted_after_s") {
             let isSoon = after <= Double(run.perceivedWithin.microseconds) / 1e6
             claim(!isSoon || row["was_perceived"] == "true", "it was wanted soon, and not missed")

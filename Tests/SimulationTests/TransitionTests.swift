@@ -75,7 +75,8 @@ struct TransitionTests {
             [(0, .launch(app)), (5, .openScene(app)), (10, .crash(app)), (12, .closeScene(app)), (15, .launch(app))])
         #expect(
             run.callbacks(of: "a", from: 15) == [
-                willFinish, didFinish, didDiscard, willConnect, "sceneWillEnterForeground", "sceneDidBecomeActive",
+                willFinish, didFinish, didDiscard, willConnect, restoreState, "sceneWillEnterForeground",
+                "sceneDidBecomeActive",
             ])
     }
 
@@ -179,7 +180,7 @@ struct TransitionTests {
         let again = try run()
         #expect(
             Array(again.callbacks(of: victim.app, from: start).prefix(5)) == [
-                restoration, "sceneDidDisconnect", willConnect, "sceneWillEnterForeground", "sceneDidBecomeActive",
+                restoration, "sceneDidDisconnect", willConnect, restoreState, "sceneWillEnterForeground",
             ])
         #expect(!again.callbacks(of: victim.app).contains(didDiscard))
         #expect(
@@ -413,14 +414,24 @@ struct TransitionTests {
         #expect(plain.rows("exit", of: "a").map(\.detail) == ["normalApp"])
     }
 
-    @Test("applicationWillTerminate has five seconds to return")
-    func terminateDeadline() throws {
+    @Test(
+        "applicationWillTerminate has five seconds to return; then the watchdog ends the app, whoever asked",
+        arguments: [true, false])
+    func terminateDeadline(isSwipe: Bool) throws {
         let slow = appBased { $0.costs.terminate = .seconds(9) }
-        let run = try live([slow], [(0, .launch(app)), (5, .quit(app))])
+        let end = isSwipe ? UserAction.quit(app) : .terminate(app)
+        let run = try live([slow], [(0, .launch(app)), (5, end)])
         let exit = try #require(run.rows("exit", of: "a").first)
-        #expect(exit.detail == "userTerminated" && exit.reason.contains("termination took longer than 5s"))
+        #expect(exit.detail == "appWatchdog" && exit.reason.contains("termination took longer than 5s"))
         let told = try #require(run.rows("callback", of: "a").last { $0.detail == "applicationWillTerminate" })
         #expect(abs((Double(exit.time) ?? 0) - (Double(told.time) ?? 0) - 5) < 0.001)
+        // The user does not see an app that was swiped away, and does not want it back.
+        #expect(run.tally.terminations.map(\.reason) == [.appWatchdog])
+        #expect(run.tally.terminations.allSatisfy { !$0.wasForeground && !$0.wasPerceived })
+        // Within its time it ends as it was told to.
+        let fast = try live([appBased { $0.costs.terminate = .seconds(4) }], [(0, .launch(app)), (5, end)])
+        #expect(fast.rows("exit", of: "a").map(\.detail) == [isSwipe ? "userTerminated" : "normalApp"])
+        #expect(fast.tally.terminations.isEmpty)
     }
 
     @Test("a crash and the watchdog tell nobody")

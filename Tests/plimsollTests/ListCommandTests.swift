@@ -65,7 +65,7 @@ struct ListCommandTests {
             for line in figures { #expect(words.contains { all[line + 1].hasPrefix($0) }, "\(all[line])") }
             let one = try list("devices", "iphone-13", in: folder)
             #expect(one.contains { $0.hasPrefix("  limit of a keyboard extension") && $0.hasSuffix("77MiB") })
-            #expect(one.contains { $0.hasPrefix("  warning before the app limit") && $0.hasSuffix("1998MiB") })
+            #expect(one.contains { $0.hasPrefix("  warning before the app limit") && $0.hasSuffix("at 95% of it") })
             #expect(one.contains("device:") && one.contains("  app_limit: 2098MiB"))
             #expect(!one.contains { $0.contains("iphone-14") })
             let json = try list("devices", "--format", "json", in: folder).joined(separator: "\n")

@@ -28,6 +28,29 @@ struct RunCommandTests {
         }
     }
 
+    @Test("a start that does not fit is refused in one line that names its entry, and is no internal fault")
+    func startDoesNotFit() throws {
+        let scenario = """
+            plimsoll: 1
+            name: full
+            duration: 2s
+            device: { ceiling: 16MiB, reserved: 11760KiB, compressor: {} }
+            apps: [{ name: a, memory: { base: 92KiB, scene: 24KiB } }]
+            start: [{ process: a, footprint: 12MiB, compressed: 12MiB }]
+            user: []
+            """
+        try within { folder in
+            try Data(scenario.utf8).write(to: folder.appending(path: "full.yaml"))
+            for (out, options) in [("a", []), ("b", ["--verify"])] as [(String, [String])] {
+                let result = try Program.run(["run", "full.yaml", "--quiet", "--out", out] + options, in: folder)
+                #expect(result.status == 65)
+                let lines = result.error.split(separator: "\n")
+                #expect(lines.count == 1, "\(result.error)")
+                #expect(result.error.hasPrefix("plimsoll: start.0: the start of 'a' does not fit: "), "\(result.error)")
+            }
+        }
+    }
+
     @Test("a run that compares with jemalloc after every event gives the same tables")
     func everyEvent() throws {
         try within { folder in

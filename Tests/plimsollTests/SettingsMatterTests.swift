@@ -115,6 +115,7 @@ struct SettingsMatterTests {
         "apps.scenes.multiple": ["apps.a.scenes.multiple=true", "user.4={at: 50s, open_scene: a}"],
         "apps.background_modes": ["apps.a.background_modes=[location]"],
         "apps.memory.base": ["apps.a.memory.base=25MiB"],
+        "apps.memory.footprint": ["apps.a.memory={footprint: 40MiB, scene: 6MiB}"],
         "apps.memory.scene": ["apps.a.memory.scene=7MiB"],
         "apps.memory.cache.size": ["apps.a.memory.cache.size=10MiB"],
         "apps.memory.cache.rate": ["apps.a.memory.cache.rate=1MiB/s"],
@@ -200,6 +201,17 @@ struct SettingsMatterTests {
         "lifecycle.refresh_interval": ["lifecycle.refresh_interval=5s"] + submitting,
         "lifecycle.transfer_delay": ["lifecycle.transfer_delay=1s"] + downloading,
         "lifecycle.live_activity_band": ["lifecycle.live_activity_band=80"] + activity,
+        "lifecycle.enter_background_time": ["lifecycle.enter_background_time=1s"] + slowToLeave,
+        "lifecycle.background_launch_enters_background":
+            ["lifecycle.background_launch_enters_background=false"] + launchedOffScreen,
+        "lifecycle.idle_scene_disconnect": ["lifecycle.idle_scene_disconnect=10s", "device.ceiling=1GiB"],
+        "lifecycle.call": ["lifecycle.call=banner"] + call,
+        "lifecycle.boot_time": ["lifecycle.boot_time=2s"] + restarting,
+        "lifecycle.cpu_of_background_launch": ["lifecycle.cpu_of_background_launch=100ms"] + launchedOffScreen,
+        "device.windows": ["device.windows=one"] + opening,
+        "device.entitled_limit": ["device.entitled_limit=60MiB", "device.app_limit=40MiB", "apps.a.entitled=true"],
+        "apps.entitled": ["apps.a.entitled=true", "device.app_limit=40MiB", "device.entitled_limit=100MiB"],
+        "apps.background.file_lock_time": ["apps.a.background={holds_file_lock: true, file_lock_time: 0s}"],
         "limits.protect_foreground": ["limits.protect_foreground=false"] + tight,
         "processes.oom_score_adj": process(daemon + ", oom_score_adj: 1000") + linux,
         "start.process": [started("process: a")],
@@ -281,6 +293,13 @@ struct SettingsMatterTests {
     /// Linux's daemon, and memory so tight that it acts.
     private static let linux = ["policy=earlyoom", "device.ceiling=90MiB", "limits.protect_audible=false"]
     private static let call = ["user.4={at: 50s, interrupt: call, for: 5s}"]
+    /// An app that takes its time to leave the screen.
+    private static let slowToLeave = ["apps.a.costs.enter_background=2s"]
+    /// The system launches an app off screen.
+    private static let launchedOffScreen = [
+        "apps.a.background_modes=[fetch]", "user.1={at: 5s, background_refresh: a}",
+    ]
+    private static let restarting = ["user.4={at: 50s, restart: 10s}"]
 
     /// The run to compare a case with, if not the base: the same settings without the one in question.
     private static let twins: [String: [String]] = [
@@ -292,6 +311,7 @@ struct SettingsMatterTests {
         "device.termination_time": mortal,
         "limits.protect_audible": ["device.ceiling=90MiB", "policy=lru"],
         "apps.scenes.multiple": ["user.4={at: 50s, switch: a}"],
+        "apps.memory.footprint": ["apps.a.memory={base: 34MiB, scene: 6MiB}"],
         "apps.memory.growth.up_to": ["apps.a.memory.growth={rate: 1MiB/s, up_to: 30MiB}"],
         "apps.memory.churn.lifetime": ["apps.a.memory.churn={rate: 1MiB/s}"],
         "apps.memory.bursts.after": ["apps.a.memory.bursts=[{after: 2s, size: 4MiB, over: 1s}]"],
@@ -358,6 +378,16 @@ struct SettingsMatterTests {
         "lifecycle.prewarmed_base": prewarming,
         "lifecycle.refresh_interval": submitting, "lifecycle.transfer_delay": downloading,
         "lifecycle.live_activity_band": activity,
+        "lifecycle.enter_background_time": slowToLeave,
+        "lifecycle.background_launch_enters_background": launchedOffScreen,
+        "lifecycle.idle_scene_disconnect": ["device.ceiling=1GiB"],
+        "lifecycle.call": call,
+        "lifecycle.boot_time": restarting,
+        "lifecycle.cpu_of_background_launch": launchedOffScreen,
+        "device.windows": opening,
+        "device.entitled_limit": ["device.app_limit=40MiB", "apps.a.entitled=true"],
+        "apps.entitled": ["device.app_limit=40MiB", "device.entitled_limit=100MiB"],
+        "apps.background.file_lock_time": ["apps.a.background.holds_file_lock=true"],
         "limits.protect_foreground": tight,
         "processes.oom_score_adj": process(daemon) + linux,
         "start.state": [started("process: a")],

@@ -325,14 +325,31 @@ struct JetsamRules: Sendable {
 }
 
 /// The order in which jetsam ends processes: lowest band first. Inside a band, the process that has held its position
-/// longest (the head of the band's queue) is first, whatever its size. Only the foreground band is sorted by size, the
-/// largest group first. Inside a group the order is by role: `undefined`, `extension`, `helper`, `leader`.
+/// longest (the head of the band's queue) is first, whatever its size. Helpers in the band of their app stand before
+/// it: a report of iOS 14.2 has WebContent and networking processes before their app in 6 of 6 pairs. Only the
+/// foreground band is sorted by size, the largest group first. Inside a group the order is by role: `undefined`,
+/// `extension`, `helper`, `leader`.
 package enum JetsamOrder {
     /// The processes in that order.
     package static func sorted(_ processes: [ProcessSnapshot]) -> [ProcessSnapshot] {
-        processes.sorted { a, b in
+        var leaders: [Int: (band: JetsamBand, place: Place)] = [:]
+        for leader in processes where leader.role == .leader {
+            if let group = leader.group { leaders[group] = (leader.band, Place(leader)) }
+        }
+        /// A helper's is before that of its app.
+        func place(_ process: ProcessSnapshot) -> Place {
+            let own = Place(process)
+            guard process.role == .helper, let leader = process.group.flatMap({ leaders[$0] }),
+                leader.band == process.band
+            else { return own }
+            return min(own, leader.place)
+        }
+        return processes.sorted { a, b in
             if a.band != b.band { return a.band < b.band }
-            guard a.band == .foreground else { return (a.positionedAt, a.pid) < (b.positionedAt, b.pid) }
+            guard a.band == .foreground else {
+                let (x, y) = (place(a), place(b))
+                return x == y ? (a.role, Place(a)) < (b.role, Place(b)) : x < y
+            }
             let (left, right) = (total(of: a, processes), total(of: b, processes))
             if left != right { return left > right }
             // The group's number separates two groups of equal size; a process alone is its own group.
@@ -340,6 +357,16 @@ package enum JetsamOrder {
             if x != y { return x > y }
             return (a.role, b.footprint, a.pid) < (b.role, a.footprint, b.pid)
         }
+    }
+
+    /// A place in the queue of a band.
+    private struct Place: Comparable {
+        let since: Instant
+        let pid: ProcessID
+
+        init(_ process: ProcessSnapshot) { (since, pid) = (process.positionedAt, process.pid) }
+
+        static func < (a: Place, b: Place) -> Bool { (a.since, a.pid) < (b.since, b.pid) }
     }
 
     /// The footprint of the whole group in the foreground band.

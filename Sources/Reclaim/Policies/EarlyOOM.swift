@@ -65,7 +65,7 @@ public struct EarlyOOM: ReclaimPolicy {
             \.wait, "wait", from: .zero, to: .minutes(10),
             meaning: "how long it waits for a victim that it asked to end, before it asks again", source: source),
         Parameter(
-            \.grace, "grace", from: Deadline.terminate.span, to: .hours(1),
+            \.grace, "grace", from: Deadline.terminationTime, to: .hours(1),
             meaning: "how long a victim that was asked to end may take; Linux itself sets no deadline",
             source: "ours; a victim that hangs would otherwise hold up every other action"),
         names(\.prefer, "prefer", "higher"),

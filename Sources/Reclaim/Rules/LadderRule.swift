@@ -58,7 +58,7 @@ extension RuleAction {
         case .compress: "compresses its pages; it decompresses them when it uses them"
         case .suspend: "stops the code of an app off screen"
         case .disconnectScene: "disconnects scenes off screen, even of the app in front; their sessions are kept"
-        case .terminatePolitely: "asks it to end; it is called back and has \(Deadline.terminate.span)"
+        case .terminatePolitely: "asks it to end; it is called back and has \(Deadline.terminationTime)"
         case .terminate: "ends it at once"
         }
     }

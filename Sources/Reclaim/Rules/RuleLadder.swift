@@ -80,6 +80,21 @@ public struct RuleLadder: ReclaimPolicy {
     }
 }
 
+extension ProcessSnapshot {
+    /// What an action on the process, or on a scene of it, frees at most.
+    public func mayFree(by action: RuleAction, of scene: SceneID? = nil) -> ByteCount {
+        switch action {
+        case .warn, .suspend: .zero
+        case .purge: dirty
+        case .discard: memory.purgeable
+        case .dropFiles: memory.files
+        case .compress: footprint - memory.compressed
+        case .disconnectScene: scenes.first { $0.scene == scene }?.size ?? .zero
+        case .terminatePolitely, .terminate: footprint
+        }
+    }
+}
+
 /// Why a rule does not touch a process. Kept as a case because few reasons are ever read.
 enum RuleObjection {
     case inFront
@@ -132,10 +147,8 @@ extension LadderRule {
     private func hasEffect(on process: ProcessSnapshot, in snapshot: SystemSnapshot) -> Bool {
         switch action {
         case .warn: process.phase.runsCode && !process.answersWarning
-        case .purge: process.dirty > .zero
-        case .discard: process.memory.purgeable > .zero
-        case .dropFiles: process.memory.files > .zero
-        case .compress: process.footprint > process.memory.compressed && snapshot.measures.compressor != .none
+        case .purge, .discard, .dropFiles: process.mayFree(by: action) > .zero
+        case .compress: process.mayFree(by: action) > .zero && snapshot.measures.compressor != .none
         case .suspend: process.phase == .background
         case .disconnectScene, .terminatePolitely, .terminate: true
         }

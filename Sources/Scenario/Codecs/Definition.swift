@@ -12,15 +12,19 @@ struct Definition<Root: Sendable>: Sendable {
     let preset: String?
     /// Changes the initial record according to the record's own keys, such as a preset or an archetype.
     let start: (@Sendable (Tree, Root) -> Root)?
+    /// Looks at the whole record once its keys are read, and reports what they say against each other.
+    let check: (@Sendable (Tree, Root, Decoding) -> Void)?
 
     init(
         base: Root, shorthand: String? = nil, preset: String? = nil,
-        start: (@Sendable (Tree, Root) -> Root)? = nil, fields: [Field<Root>]
+        start: (@Sendable (Tree, Root) -> Root)? = nil, check: (@Sendable (Tree, Root, Decoding) -> Void)? = nil,
+        fields: [Field<Root>]
     ) {
         self.base = base
         self.shorthand = shorthand
         self.preset = preset
         self.start = start
+        self.check = check
         self.fields = fields
     }
 
@@ -35,7 +39,7 @@ struct Field<Root: Sendable>: Sendable {
     let expected: String
     let decode: @Sendable (Tree, inout Root, Decoding) -> Void
     /// Returns nil to write nothing.
-    let encode: @Sendable (Root, Encoding) -> Tree?
+    private(set) var encode: @Sendable (Root, Encoding) -> Tree?
     let schema: @Sendable (Root?) -> JSON
     /// Changes the value to that of a scale model; nil if every value stays as it is.
     var scale: (@Sendable (inout Root, Ratio) -> Void)?
@@ -106,6 +110,15 @@ struct Field<Root: Sendable>: Sendable {
     }
 }
 
+extension Field {
+    /// The same key, which is not written for some records: another key says it there.
+    func unwritten(where isUnwritten: @escaping @Sendable (Root) -> Bool) -> Field {
+        var field = self
+        field.encode = { [encode] root, encoding in isUnwritten(root) ? nil : encode(root, encoding) }
+        return field
+    }
+}
+
 extension Codec where Value: Sendable {
     /// A record, applied to the existing value.
     static func record(_ definition: Definition<Value>) -> Codec {
@@ -159,6 +172,7 @@ extension Definition {
                 decoding.missing(field.key, in: tree, expected: isReported ? nil : field.expected)
             }
         }
+        if let check { check(mapping, root, decoding) }
         return root
     }
 

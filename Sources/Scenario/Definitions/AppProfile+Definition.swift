@@ -35,6 +35,10 @@ extension AppProfile: Described {
                 "limits", \.limits, .record,
                 "Limits on the footprint (the memory) of the app's process, as iOS's jetsam has them."),
             Field(
+                "entitled", \.isEntitled, .flag, omitted: { !$0 }, drawn: .flag(80), chance: 15,
+                "Whether the app has the entitlement for a higher limit: `device.entitled_limit` in place of "
+                    + "`device.app_limit`."),
+            Field(
                 "features", \.features, .list(of: .choice("feature", "features"), called: "features"),
                 "What can open the app: URLs, activities handed off, shortcuts."),
             Field("deferred", \.deferred, .record, "Work of the launch that does not run on the main thread."),
@@ -92,8 +96,28 @@ extension SceneSupport: Described {
 extension MemoryProfile: Described {
     static let definition = Definition<MemoryProfile>(
         base: Archetype.plain.profile.memory,
+        check: { tree, memory, decoding in
+            guard let footprint = memory.footprint, tree["footprint"] != nil else { return }
+            let origin = tree.origin(ofKey: "footprint")
+            if tree["base"] != nil {
+                return decoding.faultHere(origin, "a process has 'base' or 'footprint', not both")
+            }
+            guard memory.scene > footprint * .percent(75) else { return }
+            decoding.faultHere(
+                origin,
+                "a footprint of \(footprint) has no room for more than its first scene of \(memory.scene); the scene "
+                    + "may be three quarters of it")
+        },
         fields: [
-            Field("base", \.base, .unscaled(), "The working set once the app has launched."),
+            Field<MemoryProfile>("base", \.base, .unscaled(), "The working set once the app has launched.")
+                .unwritten { $0.footprint != nil },
+            Field(
+                "footprint", \.footprint, Codec.unscaled().orNone(),
+                "What the process holds once it is launched, its first scene included, whatever small objects take "
+                    + "beyond their sizes: stated in place of `base`, which becomes what is left beside the scene, "
+                    + "and is then corrected to a page as far as objects allow. Limits look at it. The `footprint` of "
+                    + "an entry of `start` comes first. `none`: it follows from `base` and `scene`. That all of it is "
+                    + "there when the launch is over, and no later, is an assumption."),
             Field("scene", \.scene, .unscaled(), "What one connected scene holds."),
             Field(
                 "cache", \.cache, .record,
@@ -292,6 +316,11 @@ extension BackgroundDiscipline: Described {
             Field(
                 "holds_file_lock", \.holdsFileLock, .flag,
                 "Whether the app still holds a lock on a file when it is suspended. The system ends an app that does."),
+            Field(
+                "file_lock_time", \.fileLockTime, Codec.quantity().orNone(), drawn: .times(.zero, .seconds(20)),
+                chance: 10,
+                "With `holds_file_lock`: how long after it has entered the background, or was launched there, the app "
+                    + "releases the lock. An app that still runs then is suspended without it. `none`: it keeps it."),
             Field(former: "holds_protected_file", of: "holds_file_lock", \.holdsFileLock, .flag),
         ])
 }

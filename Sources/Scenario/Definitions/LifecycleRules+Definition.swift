@@ -66,5 +66,35 @@ extension LifecycleRules: Described {
             Field(
                 "live_activity_band", \.liveActivityBand, .count(10...100),
                 "The jetsam band of a suspended app whose Live Activity is shown. A guess."),
+            Field(
+                "enter_background_time", \.enterBackgroundTime, .quantity(from: .milliseconds(1), to: .minutes(1)),
+                drawn: .times(.milliseconds(1), .seconds(20)), chance: 20,
+                "How long an app has to enter the background before the watchdog ends it. Public logs show 10 s. "
+                    + "Documented."),
+            Field(
+                "background_launch_enters_background", \.backgroundLaunchEntersBackground, .flag, drawn: .flag(50),
+                chance: 20,
+                "An app that is launched off screen is told that it enters the background. `false`: it is not, as a "
+                    + "bug report has it. Documented."),
+            Field(
+                "idle_scene_disconnect", \.idleSceneDisconnect, Codec.quantity(from: .milliseconds(1)).orNone(),
+                drawn: .times(.milliseconds(100), .minutes(5)), chance: 20,
+                "The system disconnects a scene that has been off screen for this long, also without pressure. One "
+                    + "team saw it 6 to 51 minutes after leaving. `none`: it does not. Public record, of that team "
+                    + "alone."),
+            Field(
+                "call", \.call, .choice("presentation of calls", "presentations of calls"), chance: 20,
+                "What a call does. `banner`: the app in front stays active, as from iOS 14 on. `covers`: it is "
+                    + "inactive meanwhile. Experience."),
+            Field(
+                "boot_time", \.bootTime, Codec.quantity(from: .milliseconds(1)).orNone(),
+                drawn: .times(.milliseconds(1), .seconds(30)), chance: 30,
+                "How long the device is off in a `restart`. After that it is locked and launches apps off screen, "
+                    + "without protected data until the first unlock. `none`: it is off until then. A guess."),
+            Field(
+                "cpu_of_background_launch", \.cpuOfBackgroundLaunch, Codec.quantity(from: .milliseconds(1)).orNone(),
+                drawn: .times(.milliseconds(100), .seconds(10)), chance: 20,
+                "The most time on cores that a launch off screen may use before the watchdog ends it. Two crash logs "
+                    + "name 3.77 s and 3.37 s. `none`: no limit. Public record."),
         ])
 }

@@ -140,7 +140,8 @@ extension Device: Described {
                 "like", \.like, Codec.name(of: "device", "devices") { DevicePreset.all.map(\.name) }.orNone(),
                 omitted: { $0 == nil },
                 "A device by name (`plimsoll list devices`). It gives the values of all keys of `device` that are left "
-                    + "out, and the `policy`, the `monitor` and `limits.background_time` of a scenario without these."),
+                    + "out, and the `policy`, the `monitor`, `limits.background_time` and `lifecycle.call` of a "
+                    + "scenario without these."),
             Field(
                 "name", \.name, Codec.name.orNone(), omitted: { $0 == nil },
                 "What people call the device; for people and reports."),
@@ -174,9 +175,17 @@ extension Device: Described {
                 "page", \.page, .choice("page size", "page sizes"),
                 "The unit in which JetsamEvent reports count memory. Memory is always booked in pages of 4KiB."),
             Field(
+                "windows", \.windows, .choice("number of windows", "numbers of windows"), chance: 15,
+                "How many windows an app can have on the device's own screen. `one`: `open_scene` of an app that has "
+                    + "one is refused, as on an iPhone."),
+            Field(
                 "app_limit", \.appLimit, Codec.scaled(from: .mebibytes(1)).orNone(),
-                "The fatal limit of each app that states no `limits.active`. The app is warned 100MiB below it "
-                    + "(50MiB on a device of less than 1GiB), but never below 80%."),
+                "The fatal limit of each app that states no `limits.active`. The app is warned at the whole percentage "
+                    + "of it that lies 100MiB below (50MiB on a device of less than 1GiB), but never below 80%."),
+            Field(
+                "entitled_limit", \.entitledLimit, Codec.scaled(from: .mebibytes(1)).orNone(), omitted: { $0 == nil },
+                "The fatal limit of an app with `entitled: true` that states no `limits.active`. `none`: it is that of "
+                    + "every app."),
             Field(
                 "marks", \.marks, .record,
                 "Thresholds of available memory for the policy `jetsam`, in place of its kernel's table."),

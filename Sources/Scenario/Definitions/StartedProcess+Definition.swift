@@ -13,8 +13,9 @@ extension StartedProcess: Described {
                     + "code; of a daemon: idle. `prewarmed`: an app whose launch the system has begun, and no more."),
             Field(
                 "footprint", \.footprint, Codec.scaled().orNone(),
-                "What the process holds. `none`: its `memory.base`, and `memory.scene` for each scene; of a prewarmed "
-                    + "one `lifecycle.prewarmed_base` of its base."),
+                "What the process holds. `none`: its `memory.base`, and `memory.scene` for each scene, or its "
+                    + "`memory.footprint`, and `memory.scene` for each scene but the first; of a prewarmed one "
+                    + "`lifecycle.prewarmed_base` of its base."),
             Field(
                 "compressed", \.compressed, .scaled(),
                 "The part of the footprint that is compressed, the oldest pages; needs `device.compressor`."),

@@ -1,3 +1,4 @@
+import Lifecycle
 import Plan
 import Pressure
 import Quantities
@@ -226,7 +227,7 @@ private struct ExtensionLimits {
         keyboard: (Int, String), widget: (Int, Confidence, String), tunnel: (Int, String)
     ) {
         func limit(
-            _ kind: ExtensionLimit.Kind, _ size: Int, _ confidence: Confidence, _ source: String
+            _ kind: ProcessKind, _ size: Int, _ confidence: Confidence, _ source: String
         ) -> ExtensionLimit {
             ExtensionLimit(kind: kind, limit: Figure(.mebibytes(size), confidence, source))
         }
@@ -241,7 +242,7 @@ private struct ExtensionLimits {
 
     /// The same limits but one.
     func with(
-        _ kind: ExtensionLimit.Kind, _ size: Int, _ confidence: Confidence, _ source: String
+        _ kind: ProcessKind, _ size: Int, _ confidence: Confidence, _ source: String
     ) -> ExtensionLimits {
         ExtensionLimits(
             limits.map { limit in
@@ -256,7 +257,8 @@ private struct ExtensionLimits {
 
     static let iOS12 = ExtensionLimits(
         keyboard: (48, "iOS 8 on an iPhone 6"),
-        widget: (16, .reported, "Conrad Kramer, CocoaHeads 2015: Today widgets of iOS 8 and 9"), tunnel: (15, tunnel15))
+        widget: (16, .reported, "Conrad Kramer, CocoaHeads 2015: Today widgets of iOS 8 and 9"), tunnel: (15, tunnel15)
+    ).with(.notificationService, 16, .reported, "an iPhone X under iOS 13; 12 MB on a 5s")
     static let iOS14 = ExtensionLimits(
         keyboard: (77, "a log of fcitx5-ios"), widget: (30, .measured, widgetKit), tunnel: (15, tunnel15))
     static let iOS15 = ExtensionLimits(

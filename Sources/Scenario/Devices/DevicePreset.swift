@@ -1,3 +1,4 @@
+import Lifecycle
 import Plan
 import Pressure
 import Quantities
@@ -6,8 +7,8 @@ import Reclaim
 /// A device by name: each figure with its source and how far to trust it.
 ///
 /// A scenario with `device: { like: iphone-13 }` gets `deviceWithCompressor`, and where it says nothing itself,
-/// `policy`, `monitor` and `backgroundTime`. Without a compressor it gets `device` instead. The other figures (limits
-/// of extensions, compression ratio, freezer) are data: no key takes them yet.
+/// `policy`, `monitor`, `backgroundTime` and `call`. Without a compressor it gets `device` instead. Its extensions
+/// have the limits of the preset. The other figures (compression ratio, freezer) are data: no key takes them yet.
 public struct DevicePreset: Sendable {
     /// The name in scenarios: `iphone-13`.
     public let name: String
@@ -57,8 +58,9 @@ public struct DevicePreset: Sendable {
     public var device: Device {
         var device = Device(ceiling: ceiling.value, reserved: reserved.value, cores: cores.value)
         (device.like, device.name, device.os) = (name, title, os)
-        device.page = page.value
+        (device.page, device.windows) = (page.value, windows)
         device.appLimit = appLimit?.value
+        device.entitledLimit = entitledLimit?.value
         if let marks { device.marks = marks.value }
         return device
     }
@@ -81,7 +83,19 @@ public struct DevicePreset: Sendable {
         plan.device = device
         (plan.policy, plan.monitor) = (policy.value, monitor.value)
         plan.limits.backgroundTime = backgroundTime.value
+        plan.lifecycle.call = call
         return plan
+    }
+
+    /// An iPhone shows one window of an app. Source: UIKit's reference of `UIApplication.supportsMultipleScenes`.
+    private var windows: DeviceWindows { DevicePreset.phones.contains { $0.name == name } ? .one : .many }
+
+    /// What a call does to the app in front: from iOS 14 on it is a banner. Of other systems nothing was found.
+    public var call: CallPresentation {
+        guard os.hasPrefix("iOS ") || os.hasPrefix("iPadOS "), let version = os.split(separator: " ").last,
+            let major = version.split(separator: ".").first.flatMap({ Int($0) })
+        else { return .covers }
+        return major >= 14 ? .banner : .covers
     }
 
     /// The preset with this name; nil if there is none.
@@ -91,19 +105,32 @@ public struct DevicePreset: Sendable {
     public static let all: [DevicePreset] = phones + tablets + others
 }
 
-/// A fatal limit of one kind of extension.
+/// A fatal limit of one kind of extension on a device. A process of that kind in `processes` has it, unless its
+/// scenario states `limits.active`. Kinds that a device does not list have `ProcessKind.limit`.
 public struct ExtensionLimit: Sendable {
-    /// The kinds of extensions whose limits are known for the presets.
-    public enum Kind: String, CaseIterable, Sendable {
-        case keyboard
-        case widget
-        case share
-        case packetTunnel = "packet_tunnel"
-        case notificationService = "notification_service"
-    }
-
-    public let kind: Kind
+    public let kind: ProcessKind
     public let limit: Figure<ByteCount>
+}
+
+extension RunPlan {
+    /// Extensions that state no limit of their own have that of the device that the scenario names. The sizes of their
+    /// kinds' profiles fit the limits of new phones. Where the limit is lower, what the scenario leaves out of `memory`
+    /// is as much smaller: a guess, after people who make an extension for the phones that they have.
+    ///
+    /// - Parameter elements: The entries of `processes`.
+    mutating func takeExtensionLimits(_ elements: [Tree]) {
+        let limits = device.like.flatMap(DevicePreset.named)?.extensionLimits ?? []
+        guard elements.count == parts.count else { return }
+        for (index, element) in zip(ownApps.count..., elements) where element["limits"]?["active"] == nil {
+            guard let known = limits.first(where: { $0.kind == apps[index].part?.kind }) else { continue }
+            apps[index].limits.active = known.limit.value * device.scale
+            guard let usual = known.kind.limit, known.limit.value < usual else { continue }
+            let (share, memory) = (known.limit.value.share(of: usual), element["memory"])
+            let (base, cache) = (apps[index].memory.base, apps[index].memory.cache.size)
+            if memory?["base"] == nil && memory?["footprint"] == nil { apps[index].memory.base = base * share }
+            if memory?["cache"] == nil { apps[index].memory.cache.size = cache * share }
+        }
+    }
 }
 
 /// A memory compressor: Apple's, or zram on Android and ChromeOS.
@@ -163,11 +190,16 @@ extension DevicePreset {
         }
         if let appLimit {
             facts.append(key("device.app_limit", appLimit.map { "\($0)" }))
-            let near = device.standardLimit?.near ?? appLimit.value
+            let limit = Double(appLimit.value.bytes)
+            let near = (Double(device.standardLimit?.near.bytes ?? 0) * 100 / limit).rounded()
             facts.append(
                 DeviceFact(
                     "warning before the app limit",
-                    Figure("at \(near)", .documented, "limit - 100 MB: xnu-11417 osfmk/kern/task.c task_init")))
+                    Figure(
+                        "at \(Int(near))% of it", .documented, "limit - 100 MB: xnu-11417 osfmk/kern/task.c task_init")))
+        }
+        if let entitledLimit {
+            facts.append(key("device.entitled_limit", entitledLimit.map { "\($0)" }))
         }
         if let marks {
             for (name, mark) in marks.value.named {
@@ -185,16 +217,19 @@ extension DevicePreset {
                 key("monitor.warning_minimum_footprint", Figure("\(bytes)", .documented, "xnu-11417: 6 MB")))
         }
         facts.append(key("limits.background_time", backgroundTime.map { "\($0)" }))
+        if windows == .one {
+            facts.append(
+                key("device.windows", Figure("one", .documented, "UIApplication.supportsMultipleScenes: false")))
+        }
+        if call == .banner {
+            facts.append(key("lifecycle.call", Figure("banner", .guess, "iOS 14 and later, by experience")))
+        }
         return facts
     }
 
     private var dataFacts: [DeviceFact] {
-        var facts: [DeviceFact] = []
-        if let entitledLimit {
-            facts.append(DeviceFact("app limit with the entitlement", entitledLimit.map { "\($0)" }))
-        }
-        facts += extensionLimits.map { limit in
-            let kind = limit.kind.rawValue.replacing("_", with: " ")
+        var facts = extensionLimits.map { limit in
+            let kind = limit.kind.rawValue.replacing("-", with: " ")
             return DeviceFact("limit of a \(kind) extension", limit.limit.map { "\($0)" })
         }
         facts.append(

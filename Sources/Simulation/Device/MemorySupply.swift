@@ -121,25 +121,33 @@ final class MemorySupply {
     }
 
     private var figures: SupplyFigures {
-        func bytes(_ pages: Int?) -> ByteCount { ByteCount((pages ?? 0) * 4_096) * memory.scale }
-        return SupplyFigures(
-            fileBacked: fileBacked, purgeable: purgeable, read: bytes(files?.read), refaulted: bytes(files?.refaulted),
-            dropped: bytes(files?.dropped), discarded: discarded, thrashing: files?.thrashing.share ?? .zero)
+        SupplyFigures(
+            fileBacked: fileBacked, purgeable: purgeable, read: files?.read ?? 0, refaulted: files?.refaulted ?? 0,
+            dropped: files?.dropped ?? 0, discarded: discarded, thrashing: files?.thrashing.share ?? .zero,
+            scale: memory.scale)
     }
 }
 
-/// What `MemorySupply` holds and has done so far, in bytes of this device.
+/// What `MemorySupply` holds and has done so far, in bytes of this device. Pages of files are counted in pages of the
+/// device that is meant.
 struct SupplyFigures {
     var fileBacked = ByteCount.zero
     var purgeable = ByteCount.zero
     /// Pages of files read so far, and those of them that had been dropped before.
-    var read = ByteCount.zero
-    var refaulted = ByteCount.zero
+    var read = 0
+    var refaulted = 0
     /// Pages of files dropped so far.
-    var dropped = ByteCount.zero
+    var dropped = 0
     /// Purgeable memory taken so far.
     var discarded = ByteCount.zero
     var thrashing = Ratio.zero
+    var scale = Ratio.one
+
+    /// What a count of pages has gained since earlier figures, in bytes of this device. The gain is scaled as a whole:
+    /// so a part never gains more than its whole, which the difference of two rounded sums would not say.
+    func gained(_ count: KeyPath<SupplyFigures, Int>, since before: SupplyFigures) -> ByteCount {
+        ByteCount((self[keyPath: count] - before[keyPath: count]) * 4_096) * scale
+    }
 }
 
 extension RunPlan {

@@ -72,6 +72,7 @@ final class MemoryWorker {
     let slice: ByteCount
     /// Whether an app has a memory limit.
     let hasLimits: Bool
+    private static let page = 4_096
     private var sizes = SizeBatch()
     /// An empty array that ticks borrow.
     private var spareItems = UniqueArray<MemoryWork>()
@@ -125,7 +126,7 @@ final class MemoryWorker {
     private func proceed(_ process: LiveProcess, isFreeing: Bool) -> WorkProgress {
         while let item = process.work.nextItem {
             switch item {
-            case .allocate(let pool, let bytes):
+            case .allocate(let pool, let bytes), .allocatePages(let pool, let bytes):
                 if let progress = allocate(bytes, in: pool, process, isFreeing) { return progress }
             case .trace(let operations):
                 if let progress = play(operations, of: process, isFreeing) { return progress }
@@ -225,11 +226,17 @@ final class MemoryWorker {
         return WorkProgress(refusal)
     }
 
-    /// Fills the batch with the sizes of the next slice: those that were refused before, else fresh draws.
+    /// Fills the batch with the sizes of the next slice: those that were refused before, else pages or fresh draws.
     private func drawSizes(upTo bytes: ByteCount, for process: LiveProcess) {
-        guard !process.work.refused.isEmpty else { return process.record.sizes.fill(&sizes, with: bytes) }
-        sizes = SizeBatch(process.work.refused)
-        process.work.refused = []
+        guard process.work.refused.isEmpty else {
+            sizes = SizeBatch(process.work.refused)
+            process.work.refused = []
+            return
+        }
+        guard case .allocatePages? = process.work.nextItem else {
+            return process.record.sizes.fill(&sizes, with: bytes)
+        }
+        sizes = SizeBatch(Array(repeating: MemoryWorker.page, count: max(1, bytes.bytes / MemoryWorker.page)))
     }
 
     // MARK: Use

@@ -65,6 +65,11 @@ struct BackgroundServices {
         for app in processes.apps where !app.requests.processing.isEmpty { lookSoon(at: app) }
     }
 
+    /// The device is on again after a restart, and locked.
+    func deviceHasBooted() {
+        for app in processes.apps where !app.requests.isEmpty { lookSoon(at: app) }
+    }
+
     /// The user unlocks the device: processing tasks end. After a restart, what has waited is looked at.
     func userPicksUp() {
         for app in processes.apps where !app.requests.isEmpty {

@@ -24,20 +24,24 @@ final class Display {
     /// The process that owns the second display: it has an active scene there, or is leaving it.
     private var externalOwner: ProcessID?
     private(set) var isLocked = false
-    /// Whether the device is restarting: until it is unlocked.
+    /// Whether the device is restarting: until it has booted, or is unlocked.
     private(set) var isOff = false
-    /// Whether protected files can be opened. They can until some seconds after the lock.
+    /// Whether the device has not been unlocked since its restart.
+    private(set) var awaitsFirstUnlock = false
+    /// Whether protected files can be opened. They can until some seconds after the lock, and from the first unlock
+    /// after a restart on.
     private(set) var protectedDataIsAvailable = true
     private var lastLock = 0
-    /// The interruptions under way; the app in front is inactive while there is one.
-    private var interruptions: [(serial: Int, kind: Interruption)] = []
+    private var lastRestart = 0
+    /// The interruptions under way; the app in front is inactive while one of them covers the screen.
+    private var interruptions: [(serial: Int, kind: Interruption, covers: Bool)] = []
     private var lastInterruption = 0
     /// The extensions that are shown over an app: keyboards, share sheets.
     private var presentations: [(serial: Int, part: AppID, app: AppID)] = []
     private var lastPresentation = 0
 
     /// Whether the user could see and use an app now.
-    var isFree: Bool { interruptions.isEmpty && !isLocked }
+    var isFree: Bool { !isLocked && !interruptions.contains { $0.covers } }
 
     // MARK: The display
 
@@ -147,10 +151,11 @@ final class Display {
 
     var showsSwitcher: Bool { interruptions.contains { $0.kind == .switcher } }
 
+    /// - Parameter covers: Whether it covers the screen; a banner does not.
     /// - Returns: The number that ends this interruption.
-    func interrupt(_ kind: Interruption) -> Int {
+    func interrupt(_ kind: Interruption, covers: Bool) -> Int {
         lastInterruption += 1
-        interruptions.append((lastInterruption, kind))
+        interruptions.append((lastInterruption, kind, covers))
         return lastInterruption
     }
 
@@ -183,11 +188,27 @@ final class Display {
         return true
     }
 
-    func unlock() { (isLocked, isOff, protectedDataIsAvailable) = (false, false, true) }
+    func unlock() {
+        (isLocked, isOff) = (false, false)
+        (awaitsFirstUnlock, protectedDataIsAvailable) = (false, true)
+    }
 
-    /// The device restarts: nothing covers its screen any more.
-    func turnOff() {
-        isOff = true
+    /// The device restarts: nothing covers its screen any more, and protected data is unavailable until it is unlocked.
+    ///
+    /// - Returns: The number of this restart.
+    func turnOff() -> Int {
+        (isOff, awaitsFirstUnlock, protectedDataIsAvailable) = (true, true, false)
         interruptions.removeAll()
+        // A lock before the restart takes protected data away no more.
+        lastLock += 1
+        lastRestart += 1
+        return lastRestart
+    }
+
+    /// The device has booted; false if it was unlocked or restarted since.
+    func turnOn(_ restart: Int) -> Bool {
+        guard isOff, restart == lastRestart else { return false }
+        isOff = false
+        return true
     }
 }

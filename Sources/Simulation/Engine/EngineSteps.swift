@@ -14,8 +14,9 @@ protocol EngineSteps: AnyObject {
     func advance(_ process: LiveProcess)
     /// Starts a callback's work on the main thread.
     func start(_ work: CallbackWork, of process: LiveProcess, answersWarning: ByteCount?, isDueToWarning: Bool)
-    /// Work outside of callbacks that takes no time.
-    func startAtOnce(_ items: [MemoryWork], of process: LiveProcess)
+    /// Work of a process that has done it before the run: it takes no time and does not wait. Returns whether there was
+    /// room for all of it.
+    func fillAtOnce(_ items: [MemoryWork], of process: LiveProcess) -> Bool
     /// Gives the process's dirty pages back.
     func purge(_ process: LiveProcess) -> ByteCount
     /// Changes the process's state, and records the new one.

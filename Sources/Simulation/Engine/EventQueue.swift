@@ -9,6 +9,8 @@ enum SimulationEvent {
     case userEvent(index: Int)
     case interruptionEnds(serial: Int)
     case unlock
+    /// A restarted device is on again.
+    case booted(serial: Int)
     /// The device has been locked for a while: protected data becomes unavailable.
     case protectedDataGoes(lock: Int)
     case warnNext
@@ -42,6 +44,8 @@ enum SimulationEvent {
         case decay
         /// A scene has been off screen for a while.
         case sceneIdles(SceneID, serial: Int)
+        /// A scene has been off screen since then, for as long as the system keeps such scenes.
+        case sceneExpires(SceneID, since: Instant)
         /// One of these ends by itself: the grace time after leaving the screen, a background task, or the work for an
         /// event.
         case assertionEnds(id: Int)

@@ -14,6 +14,7 @@ struct Parts {
     let agenda: Agenda
     let processes: ProcessTable
     let display: Display
+    let background: BackgroundLife
     let faults: RunFaults
 
     private var now: Instant { agenda.now }
@@ -78,7 +79,10 @@ struct Parts {
     private func follow(_ process: LiveProcess, _ phase: ProcessPhase?) {
         guard process.course.companion != phase else { return }
         process.course.accompany(phase)
-        guard process.isQuiet else { return }
+        if process.isQuiet { lookAgain(at: process) }
+    }
+
+    private func lookAgain(at process: LiveProcess) {
         process.thread.lookAgain()
         agenda.schedule(.mainThread(serial: process.thread.serial), of: process, at: now)
     }
@@ -95,15 +99,21 @@ struct Parts {
         }
         guard let part = process.profile.part else { return }
         if part.keepsAlive { agenda.schedule(.startAgain(process.app), after: Parts.throttle) }
-        if part.kind.family == .helper { reload(process.record, of: part.host) }
+        if part.kind.family == .helper { endedAlone(process.record, part) }
     }
 
-    /// A helper has ended alone. In front, its app starts it again at once.
-    private func reload(_ helper: AppRecord, of host: AppID?) {
-        guard let app = host.flatMap({ processes[$0].process }), processes.isAlive(app), app.phase.isForeground,
-            !app.isEnding
+    /// A helper has ended, and its app lives. The app is told if its pages have lost their contents; in front it starts
+    /// the helper again at once.
+    private func endedAlone(_ helper: AppRecord, _ part: ProcessPart) {
+        guard let app = part.host.flatMap({ processes[$0].process }), processes.isAlive(app), !app.isEnding,
+            app.phase != .prewarmed
         else { return }
-        launch(helper, beside: app.phase)
+        if part.kind == .webContent {
+            let wasQuiet = app.isQuiet
+            background.tellOfEndedWebContent(app)
+            if wasQuiet && app.phase.runsCode { lookAgain(at: app) }
+        }
+        if app.phase.isForeground { launch(helper, beside: app.phase) }
     }
 
     // MARK: On the screen

@@ -16,7 +16,7 @@ struct Prewarming {
         let name = "prewarm"
         guard !display.isOff else { return engine.record(name, app, refused: .deviceIsRestarting) }
         guard app.process == nil else { return engine.record(name, app, refused: .hasProcess) }
-        engine.record(name, app)
+        engine.record(name, app, why: display.awaitsFirstUnlock ? "before the first unlock" : nil)
         let made = engine.makeProcess(for: app, goal: .background, .userTap, born: nil, isPrewarmed: true)
         guard let process = made else { return }
         engine.apply(.prewarm, to: process, reason: ProcessEvent.prewarm.rawValue)

@@ -21,6 +21,11 @@ final class RunFaults {
         failure = .ours(InternalFault(seed: seed, at: agenda.now, claim: claim))
     }
 
+    /// Records that the scenario's start does not fit on its device.
+    func refuse(_ start: StartRefusal) {
+        if failure == nil { failure = .start(start) }
+    }
+
     /// Records that the host refused output.
     func fail(_ output: OutputFailure) {
         if failure == nil { failure = .output(output) }

@@ -11,7 +11,7 @@ extension Simulation {
 
     /// Ends the process now. Its code gets no callback: every callback that was due has been delivered before.
     func end(_ process: LiveProcess, _ reason: ExitReason, _ explanation: String, _ fact: ExitFact? = nil) {
-        let (wasForeground, app) = (process.phase.isForeground, process.record)
+        let (wasForeground, app) = (isOnScreen(process, reason), process.record)
         // A rule may end a process that the policy has asked to end.
         let decided = fact == nil ? reclaimer.decided(on: process, reason) : nil
         let fact = fact ?? decided.map { .decided($0.end.cause) }
@@ -43,6 +43,12 @@ extension Simulation {
             abandonTap(at: tap.at, on: app)
         }
         display.leave(app.id)
+    }
+
+    /// Whether the user sees the process vanish. If the watchdog ends it after a swipe, the user does not, whatever
+    /// state it reads: public logs of such exits say `ProcessVisibility: Background`.
+    private func isOnScreen(_ process: LiveProcess, _ reason: ExitReason) -> Bool {
+        process.phase.isForeground && !(process.course.isSwipedAway && reason == .appWatchdog)
     }
 
     /// The process ends before the app has saved what the user did.
@@ -82,7 +88,7 @@ extension Simulation {
         course.warnedBefore = process.warnings.lastAt.map { now - $0 }
         return RunTally.TerminationFact(
             app: process.profile.name, pid: process.pid, at: now, reason: reason,
-            wasForeground: process.phase.isForeground, wasPerceived: process.reasons.showsPicture,
+            wasForeground: isOnScreen(process, reason), wasPerceived: process.reasons.showsPicture,
             footprint: memory.books(of: process.slot).footprint,
             beneficiary: decided.map { $0.for } ?? ownNeed(of: process, reason, fact), course: course)
     }

@@ -103,15 +103,17 @@ extension Simulation {
     /// The process's launch is recorded, and its callbacks follow. A prewarmed process has paid for its creation.
     private func announceLaunch(of process: LiveProcess) {
         let event: ProcessEvent = process.course.goal == .background ? .launchToBackground : .launchToForeground
-        let signals = event.signals(in: process.profile.scenes.lifeCycle).filter { $0 != .change }
+        let signals = event.signals(in: process.profile.scenes.lifeCycle, process.record.rules)
+            .filter { $0 != .change }
         // The app is told after the launch about sessions that the user closed while it had no process.
         if process.record.takeDiscarded() { process.thread.prepend([.tell(.didDiscardSceneSessions, nil)]) }
         process.thread.prepend(signals.map { .process($0, event) })
         let isToForeground = event == .launchToForeground
-        let set = process.launch.isFirst ? "; first launch ever" : ""
+        let first = process.launch.isFirst ? "; first launch ever" : ""
+        let closed = display.awaitsFirstUnlock ? "; before the first unlock: protected data is unavailable" : ""
         recorder.event(
             .launch, at: now, app: process.profile.name, pid: process.pid,
-            isToForeground ? "foreground" : "background", reason: process.launch.reason.rawValue + set)
+            isToForeground ? "foreground" : "background", reason: process.launch.reason.rawValue + first + closed)
         if isToForeground {
             recorder.event(.launchScreen, at: now, app: process.profile.name, pid: process.pid, "until the first frame")
         }
@@ -157,6 +159,16 @@ extension Simulation {
     func abandonTap(at tapped: Instant, on app: AppRecord) {
         recorder.launch(
             PendingLaunch(.cold, tapped: tapped), app: app.profile.name, pid: nil, ready: nil, outcome: .abandoned)
+    }
+
+    /// Corrects the base of a launched process until it holds the footprint that its profile states. The main thread
+    /// fills what is missing as it fills the base itself.
+    func reach(_ goal: FootprintGoal, of process: LiveProcess) {
+        var goal = goal
+        if goal.takePurge() { _ = purge(process) }
+        guard let work = goal.next(of: process, memory) else { return }
+        process.thread.prepend([.footprint(goal)])
+        start(CallbackWork(memory: [work]), of: process)
     }
 
     // MARK: Work moved off the main thread

@@ -50,6 +50,7 @@ extension Simulation {
         case .expiryHandler: runExpiryHandler(of: process)
         case .taskExpiration: services.expireProcessing(of: process)
         case .deferredWork: addDeferredMemory(of: process)
+        case .footprint(let goal): reach(goal, of: process)
         case .deadline(let deadline): background.beginDeadline(deadline, of: process)
         case .deadlineMet(let deadline): process.thread.meet(deadline)
         }
@@ -108,6 +109,9 @@ extension Simulation {
             for: callback, costs: process.costs, scene: scene ?? SceneID(1),
             cache: memory.requested(in: process.pools.cache), isFirstLaunch: process.launch.isFirst,
             isOnScreen: process.phase.isForeground, using: &process.record.duty)
+        if let footprint = process.workload.takeFootprint(after: callback) {
+            process.thread.prepend([.footprint(FootprintGoal(footprint * memory.scale, isExact: true))])
+        }
         start(work, of: process)
     }
 
@@ -209,10 +213,12 @@ extension Simulation {
         let session = process.record.session(scene)
         recorder.event(
             .sceneState, at: now, app: process.profile.name, pid: process.pid, scene: scene,
-            session.machine.phase.rawValue, reason: event.rawValue, fact: .entered(session.machine.phase))
+            session.machine.phase.rawValue, reason: reason(of: event, scene, process),
+            fact: .entered(session.machine.phase))
         followConnection(event, of: scene, process)
         followScenes(process)
         idleScenes(of: process)
+        expectExpiry(of: session, process)
         if event == .enterBackground { duties.hideWindows(scene, of: process) }
         if event == .resignActive && !session.isExternal { releaseDisplay(by: process) }
         if session.isExternal && session.machine.phase != .foregroundActive { releaseSecondDisplay(by: process) }
@@ -285,6 +291,32 @@ extension Simulation {
             session.becomesIdle
         else { return }
         process.record.update(scene) { $0.endIdling(isInFront: process.phase.isForeground) }
+        advance(process)
+    }
+
+    /// The reason in the row of a scene's new state.
+    private func reason(of event: SceneEvent, _ scene: SceneID, _ process: LiveProcess) -> String {
+        guard event == .disconnect, process.course.expired.contains(scene),
+            let time = plan.lifecycle.idleSceneDisconnect
+        else { return event.rawValue }
+        return "\(event.rawValue); off screen for \(time), without pressure"
+    }
+
+    /// The system keeps a scene off screen for some time only, if the rules say so. The second display's scene stays.
+    private func expectExpiry(of session: SceneSession, _ process: LiveProcess) {
+        guard let time = plan.lifecycle.idleSceneDisconnect, session.offScreenSince == now, !session.isExternal else {
+            return
+        }
+        agenda.schedule(.sceneExpires(session.id, since: now), of: process, after: time)
+    }
+
+    /// The scene has been off screen for long: it disconnects, its session is kept, and no policy had a part in it.
+    func disconnectIdle(_ scene: SceneID, of process: LiveProcess, _ since: Instant) {
+        guard let session = process.record.sessions.first(where: { $0.id == scene }), session.offScreenSince == since,
+            !process.isEnding, process.course.goal != .foreground(scene), process.course.connecting != scene,
+            !process.course.closing.contains(scene), !process.course.reclaiming.contains(scene)
+        else { return }
+        process.course.expire(scene)
         advance(process)
     }
 

@@ -108,17 +108,28 @@ extension Simulation {
     // MARK: A restart
 
     /// The device restarts: every process ends, and none is told. Scenes keep their sessions. The device is off, then
-    /// locked; the user can use it after this time.
+    /// locked; the user can use it after this time. Before that the system launches apps off screen, if the boot takes
+    /// less time.
     func restart(lasting span: TimeSpan) {
         record("restart", nil)
         display.show(nil)
-        display.turnOff()
+        let serial = display.turnOff()
         for process in processes.live where processes.isAlive(process) {
             end(process, .normalApp, "the device restarts: no code runs")
         }
+        if let time = plan.lifecycle.bootTime, time < span { agenda.schedule(.booted(serial: serial), after: time) }
         guard !display.isLocked else { return }
-        _ = display.closeProtectedData(display.lock())
+        _ = display.lock()
         agenda.schedule(.unlock, after: span)
+    }
+
+    /// The device is on again, and locked: what must live starts, and what has waited for the system is looked at.
+    func finishBoot(_ serial: Int) {
+        guard display.turnOn(serial) else { return }
+        recorder.event(
+            .user, at: now, "booted", reason: "protected data is unavailable until the first unlock")
+        for app in processes.apps where app.profile.part?.keepsAlive == true { parts.keepAlive(app) }
+        services.deviceHasBooted()
     }
 
     // MARK: Ends

@@ -183,6 +183,9 @@ extension Simulation {
         guard app.profile.scenes.multiple && app.profile.scenes.support else {
             return record("open_scene", app, refused: .hasOneScene)
         }
+        guard plan.device.windows == .many || app.closableScene == nil else {
+            return record("open_scene", app, refused: .deviceShowsOneWindow)
+        }
         guard !display.isLocked else { return record("open_scene", app, refused: .deviceIsLocked) }
         record("open_scene", app)
         bringToFront(app, scene: app.newSession(), for: .userTap)
@@ -309,7 +312,8 @@ extension Simulation {
 
     private func interrupt(_ kind: Interruption, lasting span: TimeSpan) {
         recorder.event(.user, at: now, app: nameInFront, "interrupt", reason: kind.rawValue)
-        agenda.schedule(.interruptionEnds(serial: display.interrupt(kind)), after: span)
+        let covers = kind != .call || plan.lifecycle.call == .covers
+        agenda.schedule(.interruptionEnds(serial: display.interrupt(kind, covers: covers)), after: span)
         guard kind == .call else { return advanceFront() }
         for process in processes.live { background.pauseAudio(of: process) }
         advanceAll()

@@ -21,7 +21,17 @@ extension Simulation {
         process.beginRunning(at: now, isDueToWarning: isDueToWarning)
         worker.compressor?.bringBackAtResume(of: process)
         guard work.cost > .zero else { return continueWork(of: process) }
-        scheduler.run(work.cost, order(.callback, for: process))
+        scheduler.run(portion(of: work.cost, for: process), order(.callback, for: process))
+    }
+
+    /// What of a callback's cost runs at once. In a launch off screen with an allowance of CPU it is what the slowest
+    /// core does in the rest of it, so that the allowance ends at the right instant; what remains follows.
+    private func portion(of cost: TimeSpan, for process: LiveProcess) -> TimeSpan {
+        guard let rest = use.restOfLaunch(of: process) else { return cost }
+        let slowest = plan.device.cores.clusters.last?.speed ?? .one
+        let portion = min(cost, rest * slowest + TimeSpan(microseconds: 1))
+        process.use.owe(cost - portion)
+        return portion
     }
 
     /// Starts work that takes no time on the main thread, because its cost was paid elsewhere.
@@ -29,6 +39,26 @@ extension Simulation {
         process.work.begin(items, fillsAtDeviceRate: false)
         process.beginRunning(at: now)
         continueWork(of: process)
+    }
+
+    /// Does what a process has done before the run, at once. What finds no room is left undone.
+    func fillAtOnce(_ items: [MemoryWork], of process: LiveProcess) -> Bool {
+        process.work.begin(items, fillsAtDeviceRate: false)
+        process.beginRunning(at: now)
+        while true {
+            switch worker.goOn(process, isFreeing: reclaimer.isExpectingPages) {
+            case .limitCrossed(let footprint):
+                crossLimit(process, footprint)
+                guard processes.isAlive(process) else { return true }
+            case .noRoom:
+                finishWork(of: process)
+                return false
+            // Work before the run neither takes time nor plays traces.
+            case .finished, .filling, .decompressing, .reading, .traceIsOver, .failed:
+                finishWork(of: process)
+                return true
+            }
+        }
     }
 
     // MARK: The device
@@ -45,6 +75,9 @@ extension Simulation {
         if let process = piece.order.owner.flatMap({ processes.process($0) }) {
             process.hasWorked(piece, at: now)
             if let ending = use.charge(piece, to: process) { return end(process, ending) }
+            if piece.order.kind == .callback, let owed = process.use.takeOwed() {
+                return scheduler.run(portion(of: owed, for: process), order(.callback, for: process))
+            }
         }
         handle(piece.order.completion)
     }

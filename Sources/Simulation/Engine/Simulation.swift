@@ -28,10 +28,24 @@ public struct InternalFault: Error, CustomStringConvertible, Sendable {
     public var description: String { "at \(at) of a run with seed \(seed): \(claim)" }
 }
 
+/// A process that is to be alive when the run begins cannot be: the device has no room for what it is to hold, or its
+/// compressor none for what is to be compressed.
+public struct StartRefusal: Error, CustomStringConvertible, Sendable {
+    /// The number of the entry in the scenario's `start`.
+    public let entry: Int
+    /// What does not fit, in one line.
+    public let complaint: String
+
+    /// One line for people.
+    public var description: String { "start.\(entry): \(complaint)" }
+}
+
 /// Why a run failed.
 public enum RunFailure: Error, Sendable {
     /// A fault of the harness.
     case ours(InternalFault)
+    /// What the scenario says of the run's start does not fit on its device.
+    case start(StartRefusal)
     /// A table or a report could not be written.
     case output(OutputFailure)
 }
@@ -214,6 +228,10 @@ public final class Simulation {
         let end = Instant.zero + plan.duration
         if !plan.start.isEmpty {
             startState.apply(plan.start)
+            if let failure = faults.failure {
+                recorder.close()
+                throw failure
+            }
             advanceAll()
         }
         while let (at, event) = next(upTo: end) {
@@ -257,6 +275,7 @@ public final class Simulation {
         case .userEvent(let index): perform(user[index].action)
         case .interruptionEnds(let serial): endInterruption(serial)
         case .unlock: unlock()
+        case .booted(let serial): finishBoot(serial)
         case .protectedDataGoes(let lock): closeProtectedData(lock)
         case .warnNext: warnNext()
         case .reclaimDone(let serial): finishReclaim(serial)
@@ -291,6 +310,7 @@ public final class Simulation {
         case .deferredWorkDone(let serial): finishDeferredWork(of: process, serial)
         case .politenessEnds: endPoliteness(of: process)
         case .sceneIdles(let scene, let serial): endIdling(of: scene, process, serial)
+        case .sceneExpires(let scene, let since): disconnectIdle(scene, of: process, since)
         case .idleExit(let serial): parts.exitIdle(process, serial)
         case .hasAged: parts.hasAged(process)
         case .assertionIsStuck(let since): parts.assertionIsStuck(process, since: since)
@@ -334,7 +354,9 @@ public final class Simulation {
 extension Simulation: EngineSteps {
     /// The flow of processes that are no apps.
     var parts: Parts {
-        Parts(engine: self, agenda: agenda, processes: processes, display: display, faults: faults)
+        Parts(
+            engine: self, agenda: agenda, processes: processes, display: display, background: background,
+            faults: faults)
     }
 
     /// The flow of prewarmed processes.
@@ -392,6 +414,9 @@ extension RunPlan {
 
     /// Whether a process has a memory limit.
     var hasProcessLimits: Bool {
-        device.appLimit != nil || apps.contains { $0.limits.active != nil || $0.limits.inactive != nil }
+        device.appLimit != nil
+            || apps.contains {
+                $0.limits.active != nil || $0.limits.inactive != nil || $0.isEntitled && device.entitledLimit != nil
+            }
     }
 }

@@ -21,10 +21,14 @@ struct StartState {
 
     func apply(_ entries: [StartedProcess]) {
         compressor?.beginStart()
-        for entry in entries where faults.failure == nil {
+        for (number, entry) in entries.enumerated() where faults.failure == nil {
             guard let process = makeProcess(entry) else { return }
-            fill(process, entry)
+            let free = memory.available
+            let fits = fill(process, entry)
             guard processes.isAlive(process) else { continue }
+            if let complaint = complaint(about: process, entry, fits: fits, free: free) {
+                return faults.refuse(StartRefusal(entry: number, complaint: complaint))
+            }
             settle(process, entry)
         }
         compressor?.endStart()
@@ -93,80 +97,119 @@ struct StartState {
 
     // MARK: Its memory
 
-    /// Allocates what the process holds. It has done so before the run: it takes no time now.
-    private func fill(_ process: LiveProcess, _ entry: StartedProcess) {
+    /// Allocates what the process holds. It has done so before the run: it takes no time now. Returns whether there was
+    /// room for it.
+    private func fill(_ process: LiveProcess, _ entry: StartedProcess) -> Bool {
         let own = process.profile.memory
         if entry.state == .prewarmed { return fillPrewarmed(process, entry) }
+        process.workload.wasLaunched()
         let scenes = process.record.sessions.map(\.id)
         guard let footprint = entry.footprint else {
-            allocate(
-                [.allocate(.base, own.base)] + scenes.map { .allocate(.scene($0), own.scene) }, of: process,
-                compressing: entry.compressed)
-            return settle(entry.compressed, of: process)
+            return fill(process, entry, scenes)
         }
         let whole = footprint.unscaled(by: memory.scale)
         let kept = entry.state == .front ? own.cache.size : own.cache.size * process.profile.background.keeps
         let cache = min(kept, ByteCount(whole.bytes / 4))
         let scene = scenes.isEmpty ? .zero : min(own.scene, ByteCount(whole.bytes / (2 * scenes.count)))
-        allocate(
+        let fits = allocate(
             [.allocate(.cache, cache)] + scenes.map { .allocate(.scene($0), scene) }
                 + [.allocate(.base, whole - cache - scene * scenes.count)], of: process,
             compressing: entry.compressed)
-        correct(process, to: footprint)
-        settle(entry.compressed, of: process)
+        defer { settle(entry.compressed, of: process) }
+        if !fits { shrink(process, scenes, to: footprint) }
+        return correct(process, entry, to: footprint, isExact: !fits)
+    }
+
+    /// There was no room, because small objects take more than they ask for: gives back the same share of all that the
+    /// process holds, as far as that is more than the footprint.
+    private func shrink(_ process: LiveProcess, _ scenes: [SceneID], to footprint: ByteCount) {
+        guard processes.isAlive(process) else { return }
+        let held = memory.books(of: process.slot).footprint
+        guard held > footprint else { return }
+        let surplus = Ratio.one - footprint.share(of: held)
+        let pools: [Pool] = [.base, .cache] + scenes.map { .scene($0) }
+        _ = engine.fillAtOnce(pools.map { .releaseShare($0, surplus) }, of: process)
+        _ = engine.purge(process)
+    }
+
+    /// Allocates what the process holds by its profile.
+    private func fill(_ process: LiveProcess, _ entry: StartedProcess, _ scenes: [SceneID]) -> Bool {
+        let own = process.profile.memory
+        defer { settle(entry.compressed, of: process) }
+        let fits = allocate(
+            [.allocate(.base, own.firstBase)] + scenes.map { .allocate(.scene($0), own.scene) }, of: process,
+            compressing: entry.compressed)
+        guard let footprint = own.footprint else { return fits }
+        let whole = (footprint + own.scene * max(0, scenes.count - 1)) * memory.scale
+        return correct(process, entry, to: whole, isExact: true)
     }
 
     /// The rest of its base comes with its launch.
-    private func fillPrewarmed(_ process: LiveProcess, _ entry: StartedProcess) {
+    private func fillPrewarmed(_ process: LiveProcess, _ entry: StartedProcess) -> Bool {
         let share = process.profile.memory.base * process.record.rules.prewarmedBase
         let held = entry.footprint?.unscaled(by: memory.scale) ?? share
-        allocate([.allocate(.base, held)], of: process, compressing: entry.compressed)
-        if let footprint = entry.footprint { correct(process, to: footprint) }
-        guard processes.isAlive(process) else { return }
+        var fits = allocate([.allocate(.base, held)], of: process, compressing: entry.compressed)
+        if let footprint = entry.footprint { fits = correct(process, entry, to: footprint, isExact: !fits) }
+        guard processes.isAlive(process) else { return fits }
         process.workload.wasPrewarmed(holding: memory.requested(in: process.pools.base))
         settle(entry.compressed, of: process)
+        return fits
     }
 
-    private func correct(_ process: LiveProcess, to footprint: ByteCount) {
-        // What size classes and pages add is known only now.
-        for _ in 0..<StartState.corrections {
-            guard processes.isAlive(process) else { return }
-            let missing = footprint - memory.books(of: process.slot).footprint
-            if missing >= StartState.tolerance {
-                engine.startAtOnce([.allocate(.base, missing.unscaled(by: memory.scale))], of: process)
-            } else if missing <= .zero - StartState.tolerance {
-                engine.startAtOnce([.release(.base, (.zero - missing).unscaled(by: memory.scale))], of: process)
-                _ = engine.purge(process)
-            } else {
-                return
+    /// Corrects the base until the process holds the footprint. If the plain way finds no room, because small objects
+    /// take more than they ask for, the exact one is taken.
+    private func correct(
+        _ process: LiveProcess, _ entry: StartedProcess, to footprint: ByteCount, isExact: Bool
+    ) -> Bool {
+        var goal = FootprintGoal(footprint, isExact: isExact)
+        var fits = true
+        while processes.isAlive(process) {
+            if goal.takePurge() { _ = engine.purge(process) }
+            guard let work = goal.next(of: process, memory) else {
+                return fits || footprint - memory.books(of: process.slot).footprint < StartState.tolerance
             }
+            fits = engine.fillAtOnce([work], of: process)
+            if fits || compress(process, to: entry.compressed) > .zero { continue }
+            guard isExact else { return correct(process, entry, to: footprint, isExact: true) }
+            return footprint - memory.books(of: process.slot).footprint < StartState.tolerance
         }
+        return true
     }
-
-    private static let corrections = 6
-    private static let tolerance = ByteCount.kibibytes(4)
 
     /// Allocates in pieces and compresses between them, so that no process needs room for its uncompressed pages.
-    private func allocate(_ work: [MemoryWork], of process: LiveProcess, compressing compressed: ByteCount) {
-        guard compressed > .zero else { return engine.startAtOnce(work, of: process) }
+    /// Returns whether all of it found room.
+    private func allocate(
+        _ work: [MemoryWork], of process: LiveProcess, compressing compressed: ByteCount
+    ) -> Bool {
+        guard compressed > .zero else { return engine.fillAtOnce(work, of: process) }
         for case .allocate(let pool, let bytes) in work {
             var rest = bytes
             while rest > .zero, processes.isAlive(process) {
-                let piece = min(rest, StartState.piece)
-                engine.startAtOnce([.allocate(pool, piece)], of: process)
-                rest -= piece
-                guard processes.isAlive(process) else { return }
-                compress(process, to: compressed)
+                let (piece, before) = (min(rest, StartState.piece), requested(by: process))
+                let fits = engine.fillAtOnce([.allocate(pool, piece)], of: process)
+                guard processes.isAlive(process) else { return true }
+                let done = fits ? piece : requested(by: process) - before
+                rest -= done
+                let packed = compress(process, to: compressed)
+                // Where there is little room, compressing makes more for the next piece.
+                guard fits || done > .zero || packed > .zero else { return false }
             }
         }
+        return true
     }
 
     /// The most that a process allocates before its pages are compressed.
     private static let piece = ByteCount.mebibytes(4)
 
-    private func compress(_ process: LiveProcess, to compressed: ByteCount) {
+    private func requested(by process: LiveProcess) -> ByteCount {
+        process.allPools.reduce(.zero) { $0 + memory.requested(in: $1) }
+    }
+
+    /// Returns how much was compressed.
+    @discardableResult
+    private func compress(_ process: LiveProcess, to compressed: ByteCount) -> ByteCount {
         let missing = compressed - memory.books(of: process.slot).compressed
-        if missing > .zero { _ = memory.compressor?.compress(process.slot, atMost: missing) }
+        return missing > .zero ? memory.compressor?.compress(process.slot, atMost: missing) ?? .zero : .zero
     }
 
     /// Allocations may have brought pages back that share a slab with new objects.
@@ -175,6 +218,35 @@ struct StartState {
         compress(process, to: compressed)
         let excess = memory.books(of: process.slot).compressed - compressed
         if excess > .zero { _ = memory.compressor?.bringBack(process.slot, atMost: excess) }
+    }
+
+    // MARK: What does not fit
+
+    /// Less than this that is missing is a matter of pages and slabs; so is a hundredth of what is to be compressed.
+    private static let tolerance = ByteCount.kibibytes(64)
+
+    /// What of the entry could not be reached, in one line; nil: it is as the scenario says.
+    ///
+    /// - Parameters:
+    ///   - fits: Whether all allocations found room.
+    ///   - free: What was free before the process.
+    private func complaint(
+        about process: LiveProcess, _ entry: StartedProcess, fits: Bool, free: ByteCount
+    ) -> String? {
+        let (books, name) = (memory.books(of: process.slot), process.profile.name)
+        guard fits else {
+            let wanted = entry.footprint.map { " of \($0.readable)" } ?? ""
+            let packed = entry.compressed > .zero ? ", \(entry.compressed.readable) of it compressed" : ""
+            return "the start of '\(name)' does not fit: \(free.readable) were free for its memory\(wanted)\(packed), "
+                + "and it got \(books.footprint.readable)"
+        }
+        let missing = min(entry.compressed, books.footprint) - books.compressed
+        guard missing > max(StartState.tolerance, entry.compressed * .percent(1)) else { return nil }
+        let pool = memory.compressor?.figures.pool ?? .zero
+        let most = memory.books.ceiling * (compressor?.settings.pool ?? .one)
+        return "the start of '\(name)' does not fit: \(books.compressed.readable) of \(entry.compressed.readable) are "
+            + "compressed; the compressor's pool holds \(pool.readable), of \(most.readable) at most "
+            + "(device.compressor.pool), and \(memory.available.readable) are free"
     }
 
     // MARK: Its state

@@ -58,7 +58,7 @@ final class AppRecord {
         if !rules.scenes && !isPart { profile.scenes = SceneSupport(support: false) }
         self.id = id
         self.profile = profile
-        limits = AppLimits(profile.limits, standard: isPart ? nil : plan.device.standardLimit)
+        limits = AppLimits(profile.limits, standard: isPart ? nil : plan.device.limit(ofEntitled: profile.isEntitled))
         self.rules = rules
         self.faults = faults
         func stream(_ what: String) -> SeededGenerator {

@@ -17,6 +17,15 @@ struct ProcessEnding {
     init(_ quit: QuitReason, because why: String) {
         self.init(quit.reason, "\(quit.explanation); \(why)")
     }
+
+    /// The end of a process that was asked to end and did not in its time: the watchdog's, whoever asked (0x8badf00d;
+    /// public logs of `process-exit` show 5.00 s).
+    ///
+    /// If a policy asked, for the sake of memory, the end is still the one that the policy wanted. It keeps the
+    /// policy's reason, so that it counts as the policy's.
+    init(overdue quit: QuitReason, because why: String) {
+        self.init(quit.reason == .memoryPressure ? .memoryPressure : .appWatchdog, "\(quit.explanation); \(why)")
+    }
 }
 
 /// The rules of life off screen: what keeps a process running, for how long, and when it has to end.
@@ -34,6 +43,7 @@ struct BackgroundLife {
 
     func begin(of process: LiveProcess, from before: ProcessPhase) {
         process.stay.begin(at: agenda.now)
+        if before != .suspended { process.stay.enter(at: agenda.now) }
         // A process that was launched or woken while the device is locked meets closed files too.
         if !display.protectedDataIsAvailable { process.missed.protectedData = true }
         switch before {
@@ -83,10 +93,18 @@ struct BackgroundLife {
         process.reasons.endModes()
         process.reasons.clear()
         // 0xdead10cc, whether or not the device is locked. Source: Apple TN2151.
-        if process.profile.background.holdsFileLock {
+        if holdsFileLock(process) {
             process.thread.append(
                 .exit(.suspendedWithLockedFile, "suspended while it held a lock on a file or an SQLite database"))
         }
+    }
+
+    /// Whether the process has not released its lock on a file yet. It takes the lock when it enters the background or
+    /// is launched there, and no more when it is woken.
+    private func holdsFileLock(_ process: LiveProcess) -> Bool {
+        let profile = process.profile.background
+        guard profile.holdsFileLock, let time = profile.fileLockTime else { return profile.holdsFileLock }
+        return process.stay.entered.map { agenda.now - $0 < time } ?? false
     }
 
     /// Counts a suspension under way up to now.
@@ -186,7 +204,8 @@ struct BackgroundLife {
         let id = process.reasons.begin(.event(reason))
         process.reasons.stopAwaitingEvent()
         process.followBand(at: agenda.now)
-        let isLimited = reason != .processing && reason != .call
+        let lasts = reason == .demand && process.profile.part?.kind.worksOnDemand == true
+        let isLimited = reason != .processing && reason != .call && !lasts
         agenda.schedule(.assertionEnds(id: id), of: process, after: isLimited ? min(span, time) : span)
     }
 
@@ -197,6 +216,7 @@ struct BackgroundLife {
         guard !process.record.isPart else { return }
         if process.missed.protectedData && display.protectedDataIsAvailable { tellThatProtectedDataIsBack(process) }
         if process.missed.timeChange { tellOfTimeChange(process) }
+        if process.missed.endedWebContent { tellOfEndedWebContent(process) }
         // A process that wakes only to lose a scene does nothing else.
         if process.missed.deferredWork && process.course.reclaiming.isEmpty {
             process.missed.deferredWork = false
@@ -211,6 +231,13 @@ struct BackgroundLife {
         guard process.phase.runsCode else { return }
         process.thread.append(.tell(.applicationSignificantTimeChange, nil))
         process.thread.append(.post(.significantTimeChange))
+    }
+
+    /// The process with the contents of the app's pages has ended alone. An app that runs no code is told when it runs
+    /// again.
+    func tellOfEndedWebContent(_ process: LiveProcess) {
+        process.missed.endedWebContent = !process.phase.runsCode
+        if process.phase.runsCode { process.thread.append(.tell(.webContentDidTerminate, nil)) }
     }
 
     /// Work that the app has moved off its main thread is done. A process that runs no code misses this, and adds the
@@ -273,20 +300,20 @@ struct BackgroundLife {
 
     func beginDeadline(_ kind: Deadline, of process: LiveProcess) {
         guard let serial = process.thread.begin(kind) else { return }
-        agenda.schedule(.deadline(serial: serial), of: process, after: kind.span)
+        agenda.schedule(.deadline(serial: serial), of: process, after: kind.span(process.record.rules))
     }
 
     /// The process was told to end. Its deadlines normally begin with their steps. But a main thread that waits for
     /// memory takes no steps, so for such a process the time begins here.
     func expectEnd(of process: LiveProcess) {
-        agenda.schedule(.overdue, of: process, after: Deadline.terminate.span)
+        agenda.schedule(.overdue, of: process, after: Deadline.terminationTime)
     }
 
     /// The process is to leave the screen and has the time for entering the background. A deadline of one of its steps
     /// takes precedence.
     func expectLeaving(of process: LiveProcess) {
         guard let since = process.course.leavingSince, process.isLeavingScreen else { return }
-        let due = max(agenda.now, since + Deadline.enterBackground.span)
+        let due = max(agenda.now, since + process.record.rules.enterBackgroundTime)
         agenda.schedule(.overdue, of: process, at: due)
     }
 
@@ -294,9 +321,9 @@ struct BackgroundLife {
     func overdue(_ process: LiveProcess) -> ProcessEnding? {
         if let quit = process.course.quit {
             guard agenda.now - quit.since >= quit.time else { return nil }
-            return ProcessEnding(quit, because: "waits for memory and did not end within \(quit.time)")
+            return ProcessEnding(overdue: quit, because: "waits for memory and did not end within \(quit.time)")
         }
-        let span = Deadline.enterBackground.span
+        let span = process.record.rules.enterBackgroundTime
         guard process.isLeavingScreen, process.thread.deadline == nil, let since = process.course.leavingSince,
             agenda.now - since >= span
         else { return nil }
@@ -307,10 +334,11 @@ struct BackgroundLife {
         guard let deadline = process.thread.deadline, deadline.serial == serial else { return nil }
         let wait = scheduler.wait(ofMainThread: process)
         let kept = wait > .zero ? "; its present work was kept from a core for \(wait)" : ""
-        let explanation = "\(deadline.kind.rawValue) took longer than \(deadline.kind.span)\(kept)"
+        let span = deadline.kind.span(process.record.rules)
+        let explanation = "\(deadline.kind.rawValue) took longer than \(span)\(kept)"
         if let quit = process.course.quit {
             // The process ends when its time is over, and not before.
-            return quit.hasGrace ? nil : ProcessEnding(quit, because: explanation)
+            return quit.hasGrace ? nil : ProcessEnding(overdue: quit, because: explanation)
         }
         return ProcessEnding(.appWatchdog, explanation)
     }

@@ -7,6 +7,9 @@ struct BackgroundStay {
     /// The number of this stay; timers of an earlier stay are ignored.
     private(set) var serial = 0
     private var suspendedSince: Instant?
+    /// When the process last entered the background or was launched there; nil: not in this run. A process that is
+    /// woken was there already.
+    private(set) var entered: Instant?
     /// Whether the app has left the screen, and its delegate has not been told of it yet.
     private var isUntold = false
     /// The stay in which the expiry handlers were called, for all tasks held then.
@@ -18,6 +21,9 @@ struct BackgroundStay {
         since = now
         serial += 1
     }
+
+    /// The process has left the screen, or was launched off screen.
+    mutating func enter(at now: Instant) { entered = now }
 
     /// The process is back on screen.
     mutating func end() {

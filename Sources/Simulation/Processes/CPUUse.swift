@@ -12,6 +12,10 @@ struct CPUUse {
     /// The window of the limit off screen: since when, and the time on cores within it.
     private var windowSince = Instant.zero
     private var given = TimeSpan.zero
+    /// The time on cores that the process's launch off screen has had.
+    private(set) var launch = TimeSpan.zero
+    /// What is left of the cost of the callback under way, beyond the portion that is on a core.
+    private var owed = TimeSpan.zero
 
     /// The process is on screen, off screen or suspended from now on.
     mutating func restart(at now: Instant) {
@@ -46,6 +50,18 @@ struct CPUUse {
         }
         given += span
         return given > allowance ? windowSince : nil
+    }
+
+    /// Charges time on a core to the launch off screen.
+    mutating func chargeLaunch(_ span: TimeSpan) { launch += span }
+
+    /// Only a portion of a callback's cost is on a core.
+    mutating func owe(_ span: TimeSpan) { owed = span }
+
+    /// Takes what is left of the callback's cost; nil if nothing is.
+    mutating func takeOwed() -> TimeSpan? {
+        defer { owed = .zero }
+        return owed > .zero ? owed : nil
     }
 
     /// What is left of the window's allowance.
@@ -131,11 +147,30 @@ struct UseOfCPU {
         agenda.schedule(.use(serial: serial), of: process, at: max(now, began + UseOfCPU.period))
     }
 
+    /// The allowance of the launch off screen that is under way; nil: there is none, or the user waits for the app.
+    private func launchAllowance(of process: LiveProcess) -> TimeSpan? {
+        guard process.phase == .background, process.thread.deadline?.kind == .launch,
+            process.course.goal == .background, !process.launch.reason.isForeground
+        else { return nil }
+        return process.record.rules.cpuOfBackgroundLaunch
+    }
+
+    /// What is left of that allowance; nil without one.
+    func restOfLaunch(of process: LiveProcess) -> TimeSpan? {
+        launchAllowance(of: process).map { max(.zero, $0 - process.use.launch) }
+    }
+
     /// Charges a piece of work to its process.
     ///
     /// - Returns: The end of a process that has used too much off screen.
     func charge(_ piece: WorkDone, to process: LiveProcess) -> ProcessEnding? {
         guard process.phase == .background else { return nil }
+        if let allowance = launchAllowance(of: process) {
+            process.use.chargeLaunch(piece.held)
+            if process.use.launch > allowance {
+                return ProcessEnding(.appWatchdog, "its launch off screen used more than \(allowance) of CPU")
+            }
+        }
         let since = process.use.charge(piece.held, of: UseOfCPU.allowance, within: UseOfCPU.window, at: now)
         guard let since else { return nil }
         return ProcessEnding(

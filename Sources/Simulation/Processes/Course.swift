@@ -18,7 +18,7 @@ struct QuitReason {
     /// Whether the process enters the background on its way from the screen.
     let entersBackground: Bool
     /// Whether the process has extra time, so that the system's own deadlines do not apply.
-    var hasGrace: Bool { time > Deadline.terminate.span }
+    var hasGrace: Bool { time > Deadline.terminationTime }
 
     init(
         _ reason: ExitReason, _ explanation: String, since: Instant, grace: TimeSpan? = nil,
@@ -28,7 +28,7 @@ struct QuitReason {
         self.reason = reason
         self.explanation = explanation
         self.since = since
-        time = max(grace ?? .zero, Deadline.terminate.span)
+        time = max(grace ?? .zero, Deadline.terminationTime)
     }
 }
 
@@ -41,6 +41,8 @@ struct Course {
     private(set) var closing: [SceneID] = []
     /// Scenes that the system takes away.
     private(set) var reclaiming: [SceneID] = []
+    /// Of these, the ones that have only been off screen for long: no policy asked for their memory.
+    private(set) var expired: [SceneID] = []
     /// The scene that connects to the background, if the system launched the process off screen.
     private(set) var connecting: SceneID?
     /// Its scene on the second display.
@@ -97,11 +99,23 @@ struct Course {
 
     mutating func hasClosed(_ scene: SceneID) { closing.removeAll { $0 == scene } }
 
-    /// The system takes the scene away.
-    mutating func takeAway(_ scene: SceneID) { reclaiming.append(scene) }
+    /// A policy has the system take the scene away.
+    mutating func takeAway(_ scene: SceneID) {
+        expired.removeAll { $0 == scene }
+        reclaiming.append(scene)
+    }
+
+    /// The system takes the scene away, because it has been off screen for long.
+    mutating func expire(_ scene: SceneID) {
+        expired.append(scene)
+        reclaiming.append(scene)
+    }
 
     /// The scene is gone, or the user wanted it first.
-    mutating func keep(_ scene: SceneID) { reclaiming.removeAll { $0 == scene } }
+    mutating func keep(_ scene: SceneID) {
+        reclaiming.removeAll { $0 == scene }
+        expired.removeAll { $0 == scene }
+    }
 
     mutating func showExternally(_ scene: SceneID) { externalScene = scene }
 

@@ -35,6 +35,8 @@ struct MissedNews {
     var protectedData = false
     /// The time jumped while it was suspended.
     var timeChange = false
+    /// The process with the contents of its pages has ended.
+    var endedWebContent = false
     var deferredWork = false
 }
 
@@ -301,12 +303,14 @@ final class LiveProcess {
         try change(&bands)
     }
 
-    /// The band of a process that is no app. A keyboard supports the interface; what an app has on the screen is in
-    /// its band. A daemon's own band applies as long as it is dirty.
+    /// The band of a process that is no app. What is on the screen, or serves what is there, is in the band of apps
+    /// in front. A daemon's own band applies as long as it is dirty.
     private var bandOfPart: JetsamBand {
         guard bands.kind == .app else { return bands.requested }
-        guard phase.isForeground else { return phase == .background ? reasons.band : .idle }
-        return profile.part?.kind == .keyboard ? .interfaceSupport : .foreground
+        if phase.isForeground { return .foreground }
+        guard phase == .background else { return .idle }
+        let serves = worksOffScreen || reasons.awaitsEvent
+        return serves && profile.part?.kind.isHeldInFront == true ? .foreground : reasons.band
     }
 }
 

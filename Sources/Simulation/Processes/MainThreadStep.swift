@@ -33,6 +33,8 @@ enum MainThreadStep {
     /// The expiration handler of a processing task.
     case taskExpiration
     case deferredWork
+    /// The launch has filled the process's memory: its base is corrected to the footprint that its profile states.
+    case footprint(FootprintGoal)
     case deadline(Deadline)
     case deadlineMet(Deadline)
 }

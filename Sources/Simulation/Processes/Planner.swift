@@ -21,9 +21,11 @@ struct Planner {
     private var rules: LifecycleRules { process.record.rules }
 
     private func queueScene(_ event: SceneEvent, _ scene: SceneID, keepsSession: Bool = true) {
-        let isNew = !process.record.session(scene).wasConnected
+        let session = process.record.session(scene)
         let isDiscarded = process.course.closing.contains(scene) || process.course.isSwipedAway
-        let signals = event.signals(isNewSession: isNew, keepsSession: keepsSession && !isDiscarded, rules)
+        let signals = event.signals(
+            isNewSession: !session.wasConnected, keepsSession: keepsSession && !isDiscarded,
+            restores: session.hasRestorationActivity, rules)
         queue(signals.map { .scene(scene, $0, event) }, within: event.deadline)
         guard event == .enterBackground, !isDiscarded || rules.snapshotOfClosedScene else { return }
         process.thread.append(.snapshot(scene))

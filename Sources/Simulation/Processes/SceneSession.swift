@@ -13,7 +13,7 @@ struct SceneSession {
     private(set) var pool: PoolID?
     /// When the scene was last on a screen; nil: never since its process began.
     private(set) var lastForeground: Instant?
-    /// Whether the system took the scene away to reclaim memory, and it has not come back.
+    /// Whether the system took the scene away, and it has not come back.
     private var wasReclaimed = false
     /// Why the scene was requested, until it has connected.
     private(set) var reason = LaunchReason.userTap
@@ -25,6 +25,8 @@ struct SceneSession {
     private(set) var isIdle = false
     /// Whether the time until then runs.
     private(set) var becomesIdle = false
+    /// Since when the scene has been connected and off screen; nil: it is not.
+    private(set) var offScreenSince: Instant?
 
     init(id: SceneID, isExternal: Bool = false) {
         self.id = id
@@ -40,6 +42,11 @@ struct SceneSession {
         (isIdle, becomesIdle) = (false, false)
         if after.isConnected { wasConnected = true } else { (isVisible, hasAppeared) = (false, false) }
         if before.isForeground || after.isForeground { lastForeground = now }
+        if after.isForeground || !after.isConnected {
+            offScreenSince = nil
+        } else if offScreenSince == nil {
+            offScreenSince = now
+        }
         // Only in a new process: when the scene was seen in an earlier one no longer counts.
         if event == .connectToBackground { lastForeground = nil }
     }
@@ -93,15 +100,18 @@ struct SceneSession {
     /// The app has provided an activity to restore the scene from.
     mutating func storeActivity() { hasRestorationActivity = true }
 
-    /// The system has taken the scene away to reclaim memory.
+    /// The system has taken the scene away.
     mutating func reclaim() { wasReclaimed = true }
 
     /// The scene's process ends: the scene is disconnected without a callback.
-    mutating func processDied() { machine.processDied() }
+    mutating func processDied() {
+        machine.processDied()
+        offScreenSince = nil
+    }
 
     /// The scene's process is gone, and with it the scene's memory and its pending launch reason.
     mutating func forgetProcess() {
-        machine.processDied()
+        processDied()
         (isVisible, hasAppeared) = (false, false)
         pool = nil
         forgetReason()

@@ -329,17 +329,8 @@ final class Reclaimer {
     /// Records how much the rule is about to free.
     private func rememberRule(_ candidate: Candidate, _ snapshot: SystemSnapshot) {
         guard let rule = candidate.rule, let target = snapshot.process(candidate.action.target) else { return }
-        let freed: ByteCount =
-            switch candidate.action {
-            case .warn, .suspend: .zero
-            case .purge: target.dirty
-            case .discard: target.memory.purgeable
-            case .dropFiles: target.memory.files
-            case .compress: target.footprint - target.memory.compressed
-            case .disconnectScene(_, let scene): target.scenes.first { $0.scene == scene }?.size ?? .zero
-            case .terminatePolitely, .terminate: target.footprint
-            }
-        history.noteAction(ofRule: rule, at: now, freed: freed)
+        let (kind, scene) = (candidate.action.kind, candidate.action.scene)
+        history.noteAction(ofRule: rule, at: now, freed: target.mayFree(by: kind, of: scene))
     }
 
     /// Records that a termination is ordered. What it frees is counted when the process has ended.

@@ -190,8 +190,7 @@ final class Sampler {
 
     private func resample(_ process: LiveProcess, _ row: SampledRow) {
         let books = memory.books(of: process.slot)
-        let cache = memory.requested(in: process.pools.cache) * memory.scale
-        guard row.facts?.change(books, cache) == true else { return }
+        guard row.facts?.change(books, cache(of: process, in: books)) == true else { return }
         row.largest = max(row.largest, books.footprint)
         row.isStale = true
     }
@@ -208,10 +207,17 @@ final class Sampler {
         row.isStale = true
     }
 
+    /// A part of what the process asked for. A scale model's own objects are a sample, whose sizes may add up to less
+    /// than the cache's share.
+    private func cache(of process: LiveProcess, in books: ProcessBooks) -> ByteCount {
+        min(books.requested, memory.requested(in: process.pools.cache) * memory.scale)
+    }
+
     private func sampled(_ process: LiveProcess) -> SampledProcess {
-        SampledProcess(
-            phase: process.readPhase, band: process.bands.band(at: agenda.now), books: memory.books(of: process.slot),
-            cache: memory.requested(in: process.pools.cache) * memory.scale,
+        let books = memory.books(of: process.slot)
+        return SampledProcess(
+            phase: process.readPhase, band: process.bands.band(at: agenda.now), books: books,
+            cache: cache(of: process, in: books),
             connectedScenes: process.record.sessions.count { $0.machine.phase.isConnected })
     }
 

@@ -74,13 +74,13 @@ struct PageRow {
             $0.supply.purgeable
         },
         .bytes("file_read_bytes", "Pages of files read from storage since the last sample") {
-            $0.supply.read - $0.before.read
+            $0.supply.gained(\.read, since: $0.before)
         },
         .bytes("file_refaulted_bytes", "The part of file_read_bytes that had been in memory before") {
-            $0.supply.refaulted - $0.before.refaulted
+            $0.supply.gained(\.refaulted, since: $0.before)
         },
         .bytes("file_dropped_bytes", "Pages of files dropped since the last sample") {
-            $0.supply.dropped - $0.before.dropped
+            $0.supply.gained(\.dropped, since: $0.before)
         },
         .bytes("purged_bytes", "Purgeable memory that the system has taken since the last sample") {
             $0.supply.discarded - $0.before.discarded
