@@ -149,6 +149,19 @@ struct ProcessKindsTests {
         #expect(end.reason == "its app app has ended")
     }
 
+    @Test("a helper that comes to the screen with its app is in its band, not in that of work off screen")
+    func helperComes() throws {
+        let slow = part("helper", .helper) {
+            $0.part?.host = AppID(0)
+            $0.costs.launch = .seconds(2)
+        }
+        let run = try live(
+            [testApp("app") { $0.costs.launch = .seconds(3) }, slow], seconds: 90,
+            [(0, .launch(app)), (10, .home), (40, .launch(app)), (70, .home)])
+        // It leaves some time after its app, as long as that one works off screen.
+        #expect(bands(of: "helper", in: run) == [100, 30, 20, 0, 100, 30, 20, 0])
+    }
+
     @Test("a helper that ends alone is started again: at once in front, else when its app comes back")
     func reload() throws {
         let run = try live(

@@ -196,7 +196,8 @@ extension DevicePreset {
                 DeviceFact(
                     "warning before the app limit",
                     Figure(
-                        "at \(Int(near))% of it", .documented, "limit - 100 MB: xnu-11417 osfmk/kern/task.c task_init")))
+                        "at \(Int(near))% of it", .documented, "limit - 100 MB: xnu-11417 osfmk/kern/task.c task_init"))
+            )
         }
         if let entitledLimit {
             facts.append(key("device.entitled_limit", entitledLimit.map { "\($0)" }))

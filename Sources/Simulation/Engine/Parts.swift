@@ -29,9 +29,10 @@ struct Parts {
 
     /// Starts the process without work; it goes along with an app, or becomes idle.
     @discardableResult
-    private func launch(_ part: AppRecord, beside phase: ProcessPhase? = nil) -> LiveProcess? {
+    private func launch(_ part: AppRecord, beside phase: ProcessPhase? = nil, comes: Bool = false) -> LiveProcess? {
         guard let process = engine.makeProcess(for: part, goal: .background, .demand) else { return nil }
-        process.course.accompany(phase)
+        process.course.accompany(phase, comes: comes)
+        if comes { process.followBand(at: now) }
         process.thread.append(.spawn)
         engine.advance(process)
         return process
@@ -48,7 +49,7 @@ struct Parts {
     /// The app's process begins to run: its helpers start.
     func appStarts(_ process: LiveProcess) {
         for helper in process.record.membership.helpers where processes[helper].process == nil {
-            launch(processes[helper], beside: process.phase)
+            launch(processes[helper], beside: process.phase, comes: process.course.goal != .background)
         }
     }
 
@@ -60,9 +61,9 @@ struct Parts {
         let record = process.record
         for helper in record.membership.helpers {
             if let companion = processes[helper].process {
-                follow(companion, process.phase)
+                follow(companion, process.phase, comes: process.course.goal != .background)
             } else if process.phase.isForeground && !process.isEnding {
-                launch(processes[helper], beside: process.phase)
+                launch(processes[helper], beside: process.phase, comes: true)
             }
         }
         guard display.hasPresentations else { return }
@@ -76,9 +77,10 @@ struct Parts {
     }
 
     /// The process plans its own way in an event of its own, so that the app's step under way is finished first.
-    private func follow(_ process: LiveProcess, _ phase: ProcessPhase?) {
-        guard process.course.companion != phase else { return }
-        process.course.accompany(phase)
+    private func follow(_ process: LiveProcess, _ phase: ProcessPhase?, comes: Bool = false) {
+        guard process.course.companion != phase || process.course.companionComes != comes else { return }
+        process.course.accompany(phase, comes: comes)
+        process.followBand(at: now)
         if process.isQuiet { lookAgain(at: process) }
     }
 
@@ -113,7 +115,7 @@ struct Parts {
             background.tellOfEndedWebContent(app)
             if wasQuiet && app.phase.runsCode { lookAgain(at: app) }
         }
-        if app.phase.isForeground { launch(helper, beside: app.phase) }
+        if app.phase.isForeground { launch(helper, beside: app.phase, comes: true) }
     }
 
     // MARK: On the screen

@@ -60,6 +60,8 @@ struct Course {
     /// The phase of the process that this one goes along with: of a helper its app's, of an extension on the screen
     /// that of the app under it.
     private(set) var companion: ProcessPhase?
+    /// Whether that process is on its way to the screen, and this one with it.
+    private(set) var companionComes = false
 
     /// The band that the process was in at the start of the run, until its state changes.
     private(set) var standing: JetsamBand?
@@ -81,7 +83,11 @@ struct Course {
     mutating func forgetSuspension() { wantsSuspension = false }
 
     /// The process that this one goes along with is in that phase; nil: it goes along with none.
-    mutating func accompany(_ phase: ProcessPhase?) { companion = phase }
+    ///
+    /// - Parameter comes: Whether that process is on its way to the screen.
+    mutating func accompany(_ phase: ProcessPhase?, comes: Bool = false) {
+        (companion, companionComes) = (phase, comes)
+    }
 
     /// At the start of the run the process is in this band.
     mutating func stand(in band: JetsamBand) { standing = band }

@@ -309,6 +309,7 @@ final class LiveProcess {
         guard bands.kind == .app else { return bands.requested }
         if phase.isForeground { return .foreground }
         guard phase == .background else { return .idle }
+        if course.companionComes { return .foreground }
         let serves = worksOffScreen || reasons.awaitsEvent
         return serves && profile.part?.kind.isHeldInFront == true ? .foreground : reasons.band
     }
