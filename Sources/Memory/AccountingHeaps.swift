@@ -259,6 +259,7 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
 
     /// Does nothing: there is no memory to write, so no position has to be kept.
     mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int) -> Bool { true }
+    mutating func setRewrite(_ extent: RewriteExtent) {}
     mutating func touch(_ table: inout ObjectTable, _ bytes: Int, hot: Ratio) -> Int { bytes }
     mutating func read(_ table: inout ObjectTable, _ bytes: Int, hot: Ratio) -> Int { bytes }
 
@@ -412,6 +413,8 @@ extension AccountingHeaps: FramedHeaps {
     mutating func restore(_ pages: Range<Int>) { books.noteFrames() }
     mutating func drop(_ pages: Range<Int>) {}
     mutating func fill(_ unit: Int, from offset: Int, count: Int) {}
+    mutating func rewrite(_ unit: Int, from offset: Int, count: Int) {}
+    mutating func beginRound() {}
     mutating func look(at unit: Int, from offset: Int, count: Int) {}
     func keepContents(_ recipe: PageRecipe, seed: UInt64) {
         preconditionFailure("the accounting backend has no contents")

@@ -30,11 +30,14 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     ///   - reserved: The system's own share; rounded up to whole pages.
     ///   - promised: The memory that the host is asked to promise; by default the ceiling.
     ///   - isFramed: Whether pages may lose their frames to a compressor.
+    ///   - rewrite: How much of an object a use of it goes over.
     init(
-        ceiling: ByteCount, reserved: ByteCount, promised: ByteCount? = nil, isFramed: Bool = false
+        ceiling: ByteCount, reserved: ByteCount, promised: ByteCount? = nil, isFramed: Bool = false,
+        rewrite: RewriteExtent = .line
     ) throws(DeviceMemoryFailure) {
         size = try DevicePages(ceiling: ceiling, reserved: reserved, promised: promised, isFramed: isFramed)
         heaps = try Heaps(size)
+        heaps.setRewrite(rewrite)
     }
 
     var books: DeviceBooks {

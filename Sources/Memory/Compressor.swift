@@ -204,9 +204,10 @@ extension BookedDevice where Heaps: CompressingHeaps & ~Copyable {
     ///   - keeping: How it keeps pages.
     ///   - seed: The seed of what compressed pages contain, and of the sizes that they take.
     convenience init(
-        ceiling: ByteCount, reserved: ByteCount, promised: ByteCount? = nil, keeping: PageKeeping, seed: UInt64
+        ceiling: ByteCount, reserved: ByteCount, promised: ByteCount? = nil, keeping: PageKeeping,
+        rewrite: RewriteExtent = .line, seed: UInt64
     ) throws(DeviceMemoryFailure) {
-        try self.init(ceiling: ceiling, reserved: reserved, promised: promised, isFramed: true)
+        try self.init(ceiling: ceiling, reserved: reserved, promised: promised, isFramed: true, rewrite: rewrite)
         let slot: MemorySlot
         do throws(AllocatorError) { slot = try makeProcess() } catch { throw .allocator(error) }
         if let recipe = keeping.limits?.recipe { heaps.keepContents(recipe, seed: seed) }

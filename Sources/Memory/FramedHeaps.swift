@@ -26,8 +26,11 @@ protocol FramedHeaps: ProcessHeaps, ~Copyable {
     mutating func place(_ size: Int, logAlignment: Int, _ slot: Int) -> PlacedObject?
     /// Frees an object of `place`.
     mutating func freePlaced(_ entry: ObjectTable.Entry, _ slot: Int) -> Int
-    /// Writes and reads a part of an object, whose pages have frames.
+    /// Fills, writes again and reads a part of an object, whose pages have frames.
     mutating func fill(_ unit: Int, from offset: Int, count: Int)
+    mutating func rewrite(_ unit: Int, from offset: Int, count: Int)
+    /// A round of uses begins.
+    mutating func beginRound()
     mutating func look(at unit: Int, from offset: Int, count: Int)
     /// Where an object of `place` is.
     func location(_ unit: Int, _ size: Int) -> PlacedRun
@@ -123,8 +126,10 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: CompressingHeaps, ~Copyable {
         return true
     }
 
+    mutating func setRewrite(_ extent: RewriteExtent) { base.setRewrite(extent) }
+
     mutating func touch(_ table: inout ObjectTable, _ bytes: Int, hot: Ratio) -> Int {
-        goRound(&table, bytes, hot) { $0.base.fill($1.unit, from: $2, count: $3) }
+        goRound(&table, bytes, hot) { $0.base.rewrite($1.unit, from: $2, count: $3) }
     }
 
     mutating func read(_ table: inout ObjectTable, _ bytes: Int, hot: Ratio) -> Int {
@@ -137,6 +142,7 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: CompressingHeaps, ~Copyable {
         _ visit: (inout PagedHeaps, ObjectTable.Entry, Int, Int) -> Void
     ) -> Int {
         beginBatch()
+        base.beginRound()
         var done = 0
         // Slabs that this call has used, by the last bits of their units. In the accounting, all objects of a slab have
         // one unit, so most need not be looked up.

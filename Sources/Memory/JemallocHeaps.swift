@@ -2,6 +2,16 @@ import CJemalloc
 import Glibc
 import Quantities
 
+/// How much of an object's memory is written again, or read, when the object is used on the real backend. What the
+/// books say, and which pages are resident, is the same.
+public enum RewriteExtent: String, CaseIterable, Sendable {
+    /// One cache line of each page that is used. The object was written in full when it was made, so its pages are
+    /// there.
+    case line
+    /// Every byte that is written, and every cache line that is read.
+    case bytes
+}
+
 /// Real memory: every object is a live allocation in its process's arena, written in full when it is made.
 struct JemallocHeaps: ProcessHeaps, ~Copyable {
     private let region: DeviceRegion
@@ -14,6 +24,10 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
     /// The sum of the bytes read; kept so that the compiler does not remove the reads.
     private(set) var readSum: UInt8 = 0
     private(set) var allocatorMetadata = 0
+    /// Whether a use of an object goes over one cache line of each of its pages.
+    private var usesLines = true
+    /// The page, from the start of the host's memory, that was used last in a round: its line need not be used again.
+    private var lastPage = -1
 
     /// Throws if the installed jemalloc has a version or options with which the books could not be exact, or if the
     /// host refuses the memory.
@@ -78,13 +92,46 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
         return PlacedObject(unit: (object - region.state.pointee.base) >> 3, usable: usable)
     }
 
-    /// Reads one byte of every cache line (64 bytes), which brings the whole line in.
+    /// Reads one byte of each page or of each cache line (64 bytes), which brings the whole line in.
     @inline(__always)
     mutating func look(at unit: Int, from offset: Int, count: Int) {
         let object = UnsafeRawPointer(region.state.pointee.base + (unit << 3) + offset)
+        guard !usesLines else {
+            return visitPages(of: object, count) { $0.readSum &+= object.load(fromByteOffset: $1, as: UInt8.self) }
+        }
         for line in stride(from: 0, to: count, by: 64) {
             readSum &+= object.load(fromByteOffset: line, as: UInt8.self)
         }
+    }
+
+    /// Writes a part of an object again that was filled when the object was made.
+    @inline(__always)
+    mutating func rewrite(_ unit: Int, from offset: Int, count: Int) {
+        guard usesLines else { return fill(unit, from: offset, count: count) }
+        pattern = (pattern + 1) & 0xff
+        let object = region.state.pointee.base + (unit << 3) + offset
+        visitPages(of: object, count) {
+            object.storeBytes(of: UInt8(truncatingIfNeeded: $0.pattern), toByteOffset: $1, as: UInt8.self)
+        }
+    }
+
+    /// Calls `visit` with one place in each page of a range of memory, in bytes from its start, unless the page was the
+    /// last one of the range before.
+    @inline(__always)
+    private mutating func visitPages(
+        of start: UnsafeRawPointer, _ count: Int, _ visit: (inout JemallocHeaps, Int) -> Void
+    ) {
+        guard count > 0 else { return }
+        let size = DeviceRegion.pageSize
+        let address = Int(bitPattern: start)
+        let (first, last) = (address / size, (address + count - 1) / size)
+        if first != lastPage { visit(&self, 0) }
+        var next = size - address % size
+        while next < count {
+            visit(&self, next)
+            next += size
+        }
+        lastPage = last
     }
 
     mutating func free(_ entry: ObjectTable.Entry, _ slot: Int) -> Int {
@@ -103,12 +150,16 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
         memset(region.state.pointee.base + (unit << 3) + offset, pattern, count)
     }
 
+    mutating func setRewrite(_ extent: RewriteExtent) { usesLines = extent == .line }
+
     mutating func touch(_ table: inout ObjectTable, _ bytes: Int, hot: Ratio) -> Int {
-        table.goRound(bytes) { fill($0.unit, from: $1, count: $2) }
+        lastPage = -1
+        table.goRound(bytes) { rewrite($0.unit, from: $1, count: $2) }
         return bytes
     }
 
     mutating func read(_ table: inout ObjectTable, _ bytes: Int, hot: Ratio) -> Int {
+        lastPage = -1
         table.goRound(bytes) { look(at: $0.unit, from: $1, count: $2) }
         return bytes
     }
@@ -172,6 +223,8 @@ extension JemallocHeaps: FramedHeaps {
             at: region.state.pointee.base, pages: region.state.pointee.pages.runs.pages,
             segments: frames.pointee.segments.most, recipe, seed: seed)
     }
+
+    mutating func beginRound() { lastPage = -1 }
 
     mutating func restore(_ pages: Range<Int>) {
         pattern = (pattern + 1) & 0xff

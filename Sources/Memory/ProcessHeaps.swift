@@ -38,6 +38,8 @@ protocol ProcessHeaps: ~Copyable {
     mutating func free(_ entry: ObjectTable.Entry, _ slot: Int) -> Int
     /// Writes a part of an object; false if its pages are compressed and there is no room to bring them back.
     mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int) -> Bool
+    /// How much of an object `touch` and `read` go over; it matters on real memory alone.
+    mutating func setRewrite(_ extent: RewriteExtent)
     /// Rewrites this many bytes of the table's objects in turn, each byte at most once. Returns the bytes written,
     /// which are fewer if compressed pages find no room.
     mutating func touch(_ table: inout ObjectTable, _ bytes: Int, hot: Ratio) -> Int

@@ -123,7 +123,8 @@ extension RunPlan {
     public func makeDevice() throws(DeviceMemoryFailure) -> any DeviceMemory {
         try makeDeviceMemory(
             backend, ceiling: effectiveCeiling, reserved: device.reserved, promised: neededMemory, scale: device.scale,
-            compressor: hasCompressor ? device.compressor?.limits(of: device.ceiling) : nil, seed: seed)
+            compressor: hasCompressor ? device.compressor?.limits(of: device.ceiling) : nil, rewrite: device.rewrite,
+            seed: seed)
     }
 }
 
@@ -165,6 +166,8 @@ public struct Device: Hashable, Sendable {
     public var appLimit: ByteCount?
     /// The limit of an app with the entitlement for a higher one; nil: it is that of every app.
     public var entitledLimit: ByteCount?
+    /// How much of an object's real memory a use of it goes over; the tables are the same.
+    public var rewrite = RewriteExtent.line
     /// Jetsam's thresholds on this device, in place of the kernel's table.
     public var marks = JetsamMarks()
 

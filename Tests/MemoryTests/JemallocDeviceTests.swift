@@ -72,6 +72,51 @@ struct JemallocDeviceTests {
         }
     }
 
+    @Test("a use by cache line leaves the same books and resident pages as one of every byte", arguments: 0..<30)
+    func rewrite(seed: Int) throws {
+        func record(_ extent: RewriteExtent, isFramed: Bool) throws -> [String] {
+            let booked = try BookedDevice<JemallocHeaps>(
+                ceiling: .mebibytes(12), reserved: .mebibytes(1), isFramed: isFramed, rewrite: extent)
+            let device = JemallocDevice(booked)
+            var operations = RandomOperations(device, seed: UInt64(seed))
+            var lines: [String] = []
+            for step in 0..<400 {
+                try operations.step()
+                let backed = step % 10 == 0 ? booked.heaps.backedByHost : 0
+                lines.append("\(device.books) \(device.longestFreeRun) \(backed)")
+            }
+            try device.audit()
+            return lines
+        }
+        let isFramed = seed.isMultiple(of: 2)
+        let (byLine, byByte) = (try record(.line, isFramed: isFramed), try record(.bytes, isFramed: isFramed))
+        for (step, lines) in zip(byLine, byByte).enumerated() {
+            try #require(lines.0 == lines.1, "seed \(seed): the first difference is at step \(step)")
+        }
+    }
+
+    @Test("a use by cache line writes to each page that is used, and one of bytes to every byte")
+    func rewrittenBytes() throws {
+        for sizes in [[1 << 20], [200_000, 5_000, 70_001], Array(repeating: 96, count: 500)] {
+            let booked = try BookedDevice<JemallocHeaps>(ceiling: .mebibytes(8), reserved: .zero)
+            let device = JemallocDevice(booked)
+            let pool = device.makePool(in: try device.makeProcess())
+            #expect(device.allocate(sizes.span, in: pool, limit: nil).refusal == nil)
+            let region = UnsafeRawBufferPointer(start: booked.heaps.start, count: 8 << 20)
+            /// How many bytes of the device a use of the objects changes, and in which pages.
+            func changed(_ extent: RewriteExtent) -> (bytes: Int, pages: Set<Int>) {
+                let before = Array(region)
+                booked.heaps.setRewrite(extent)
+                #expect(device.touch(.gibibytes(1), in: pool) == ByteCount(sizes.reduce(0, +)))
+                let places = region.indices.filter { region[$0] != before[$0] }
+                return (places.count, Set(places.map { $0 / DeviceRegion.pageSize }))
+            }
+            let (byLine, byByte) = (changed(.line), changed(.bytes))
+            #expect(byLine.pages == byByte.pages && byByte.bytes == sizes.reduce(0, +), "\(sizes.count)")
+            #expect(byLine.bytes >= byLine.pages.count && byLine.bytes < byByte.bytes / 32, "\(byLine)")
+        }
+    }
+
     @Test("a hundred thousand launches use no more arenas than live processes")
     func launches() throws {
         let device = try JemallocDevice(BookedDevice(ceiling: .mebibytes(8), reserved: .zero))

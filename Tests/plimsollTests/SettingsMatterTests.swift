@@ -403,6 +403,7 @@ struct SettingsMatterTests {
         "apps.memory.trace",  // TraceReplayTests covers every key of it, with files.
         // Texts, and the unit of reports; JetsamExportTests cover them.
         "device.name", "device.os", "device.page",
+        "device.rewrite",  // The tables are the same: JemallocDeviceTests.
         "plimsoll", "name", "description", "backend", "expect", "user", "policy", "monitor", "apps.name",
         "processes.name",
         // A permission. Without it the scenario or the run refuses what it allows.

@@ -179,6 +179,10 @@ extension Device: Described {
                 "How many windows an app can have on the device's own screen. `one`: `open_scene` of an app that has "
                     + "one is refused, as on an iPhone."),
             Field(
+                "rewrite", \.rewrite, .choice("extent", "extents"), omitted: { $0 == .line }, chance: 12,
+                "How much of the memory that an app uses again is gone over, on the backend `jemalloc`. `line`: one "
+                    + "cache line of each page. `bytes`: all of it. The tables are the same."),
+            Field(
                 "app_limit", \.appLimit, Codec.scaled(from: .mebibytes(1)).orNone(),
                 "The fatal limit of each app that states no `limits.active`. The app is warned at the whole percentage "
                     + "of it that lies 100MiB below (50MiB on a device of less than 1GiB), but never below 80%."),
