@@ -108,6 +108,11 @@ package struct FolderRun {
             plan, memory: memory, sinks: sinks, traces: traces, verify: order.verify || order.verifyEvents,
             auditEvents: order.verifyEvents, canary: order.canary, dryRun: order.dryRun, reports: events)
         let ending = go(simulation)
+        if ending.status == .invalidInput {
+            // The scenario's start does not fit: nothing has run.
+            directory.withdraw()
+            throw Failure(.invalidInput, ending.detail ?? "the run was refused")
+        }
         return Played(
             directory: directory, trace: trace, jetsamEvents: events?.count, before: before,
             end: simulation.now, queueEvents: simulation.handled, peakResident: memory.books.peakResident,

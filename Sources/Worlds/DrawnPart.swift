@@ -39,8 +39,9 @@ struct DrawnPart {
         part.put("warnings", DrawnApp.discipline(&draw, of: "processes[].warnings", isCareless: false))
         let held = memory.base * frame.scale
         var limits = DrawnApp.limits(&draw, profile, base: held)
-        if limits.isEmpty, let limit = kind.limit, limit <= held {
-            // With the kind's own limit it could not start.
+        let known = frame.preset?.extensionLimits.first { [kind] in $0.kind == kind }?.limit.value
+        if limits.isEmpty, let limit = known ?? kind.limit, limit <= held {
+            // With the limit of its kind it could not start.
             for key in ["active", "inactive", "active_fatal"] { limits.put(key, Tree.plain("none")) }
         }
         part.put("limits", limits)

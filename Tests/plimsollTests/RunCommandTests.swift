@@ -47,6 +47,7 @@ struct RunCommandTests {
                 let lines = result.error.split(separator: "\n")
                 #expect(lines.count == 1, "\(result.error)")
                 #expect(result.error.hasPrefix("plimsoll: start.0: the start of 'a' does not fit: "), "\(result.error)")
+                #expect(!FileManager.default.fileExists(atPath: folder.appending(path: out).path()), "nothing is left")
             }
         }
     }

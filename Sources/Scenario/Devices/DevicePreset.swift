@@ -123,7 +123,7 @@ extension RunPlan {
         guard elements.count == parts.count else { return }
         for (index, element) in zip(ownApps.count..., elements) where element["limits"]?["active"] == nil {
             guard let known = limits.first(where: { $0.kind == apps[index].part?.kind }) else { continue }
-            apps[index].limits.active = known.limit.value * device.scale
+            apps[index].limits.active = known.limit.value
             guard let usual = known.kind.limit, known.limit.value < usual else { continue }
             let (share, memory) = (known.limit.value.share(of: usual), element["memory"])
             let (base, cache) = (apps[index].memory.base, apps[index].memory.cache.size)
