@@ -89,7 +89,7 @@ struct DrawnMemory {
                 let facts = [("size", size), ("rate", rate), ("turnover", draw.rate(.zero, fast))]
                 var cache = some(&draw, facts)
                 cache.path = "apps[].memory.cache"
-                cache.put(["purgeable": 25], from: purgeable)
+                cache.put(["purgeable": 60], from: purgeable)
                 memory.put("cache", cache)
             }
             if isTiny || draw.chance(30) {

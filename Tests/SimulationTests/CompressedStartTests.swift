@@ -12,11 +12,11 @@ import Workload
 struct CompressedStartTests {
     /// Three suspended apps of 30 MiB on a phone of 64 MiB.
     private func plan(
-        compressed: Int = 22, backend: MemoryBackend = .accounting, seconds: Int64 = 4,
+        compressed: Int = 22, backend: MemoryBackend = .accounting, seconds: Int64 = 4, policy: String = "none",
         user: [(Double, UserAction)] = []
     ) -> RunPlan {
         let apps = ["a", "b", "c"].map { name in testApp(name) { $0.memory.base = .mebibytes(20) } }
-        return testPlan(apps, ceiling: .mebibytes(64), seconds: seconds, policy: "none", user: user) {
+        return testPlan(apps, ceiling: .mebibytes(64), seconds: seconds, policy: policy, user: user) {
             $0.backend = backend
             $0.device.compressor = CompressorSettings()
             $0.start = (0..<3).map { place in
@@ -104,6 +104,11 @@ struct CompressedStartTests {
         let told = try #require(try refusal(plan))
         #expect(told.complaint.contains("are compressed; the compressor's pool holds"), "\(told)")
         #expect(told.complaint.contains("of 6.4 MiB at most (device.compressor.pool)"), "\(told)")
+    }
+
+    @Test("without limits there is no compressor: what is compressed at the start is there uncompressed")
+    func unbounded() throws {
+        #expect(try refusal(plan(policy: "unbounded")) == nil)
     }
 
     @Test("objects that take eight times what they ask for do not hinder a start that fits")

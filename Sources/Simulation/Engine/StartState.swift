@@ -240,12 +240,13 @@ struct StartState {
             return "the start of '\(name)' does not fit: \(free.readable) were free for its memory\(wanted)\(packed), "
                 + "and it got \(books.footprint.readable)"
         }
+        // A policy that needs unbounded memory has no compressor: all of the process is there, uncompressed.
+        guard let figures = memory.compressor?.figures else { return nil }
         let missing = min(entry.compressed, books.footprint) - books.compressed
         guard missing > max(StartState.tolerance, entry.compressed * .percent(1)) else { return nil }
-        let pool = memory.compressor?.figures.pool ?? .zero
         let most = memory.books.ceiling * (compressor?.settings.pool ?? .one)
         return "the start of '\(name)' does not fit: \(books.compressed.readable) of \(entry.compressed.readable) are "
-            + "compressed; the compressor's pool holds \(pool.readable), of \(most.readable) at most "
+            + "compressed; the compressor's pool holds \(figures.pool.readable), of \(most.readable) at most "
             + "(device.compressor.pool), and \(memory.available.readable) are free"
     }
 
