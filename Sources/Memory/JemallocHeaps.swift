@@ -153,13 +153,13 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
     mutating func setRewrite(_ extent: RewriteExtent) { usesLines = extent == .line }
 
     mutating func touch(_ table: inout ObjectTable, _ bytes: Int, hot: Ratio) -> Int {
-        lastPage = -1
+        beginRound()
         table.goRound(bytes) { rewrite($0.unit, from: $1, count: $2) }
         return bytes
     }
 
     mutating func read(_ table: inout ObjectTable, _ bytes: Int, hot: Ratio) -> Int {
-        lastPage = -1
+        beginRound()
         table.goRound(bytes) { look(at: $0.unit, from: $1, count: $2) }
         return bytes
     }

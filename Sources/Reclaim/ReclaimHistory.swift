@@ -203,7 +203,7 @@ public struct MemoryLimit: Hashable, Sendable {
     /// Whether the process is ended at once, on the allocation that crosses the limit. With a soft limit it is warned,
     /// and ended only when available memory is below the soft threshold.
     public var isFatal: Bool
-    /// How far below the limit the process is warned; nil: at `nearShare` of the limit.
+    /// How far below the limit the process is warned; nil: at `explicitShare` of it.
     private var margin: ByteCount?
 
     /// A limit as it is, without the kernel's default.
@@ -233,14 +233,17 @@ public struct MemoryLimit: Hashable, Sendable {
     }
 
     /// A process is warned when its footprint reaches this share of an explicit limit.
-    static let nearShare = Ratio.percent(80)
+    static let explicitShare = Ratio.percent(80)
 
-    /// The footprint at which the process is warned. Of the default limit that is a whole percentage, cut off: 92 % of
-    /// 1400 MB, 1288.0 MB. Source: xnu-11417.101.15, `task_init`; a device was seen to warn at 1289 MB.
-    public var near: ByteCount {
-        guard let margin else { return bytes * MemoryLimit.nearShare }
+    /// The footprint at which the process is warned.
+    public var near: ByteCount { bytes * nearShare }
+
+    /// The share of the limit at which the process is warned. Of the default limit that is a whole percentage, cut off:
+    /// 92 % of 1400 MB, 1288.0 MB. Source: xnu-11417.101.15, `task_init`; a device was seen to warn at 1289 MB.
+    public var nearShare: Ratio {
+        guard let margin else { return MemoryLimit.explicitShare }
         // A scale model's limit and margin are each rounded to a byte.
         let percent = (bytes - margin + ByteCount(2)).bytes * 100 / max(1, bytes.bytes)
-        return bytes * max(MemoryLimit.nearShare, .percent(Int64(percent)))
+        return max(MemoryLimit.explicitShare, .percent(Int64(percent)))
     }
 }

@@ -10,14 +10,11 @@ public struct Entitlement: Hashable, Sendable {
     /// The limit of an app without it.
     public let standard: ByteCount
 
-    /// The limit that the device has for an app with the entitlement; nil if none is known.
-    public static func limit(on device: Device) -> ByteCount? { device.entitledLimit }
-
     /// The entitlement that an app of this footprint needs on the device. Nil if it needs none, has a limit of its own,
     /// or cannot have a higher one.
     public init?(of app: AppProfile, at footprint: ByteCount, on device: Device) {
         guard app.part == nil, !app.isEntitled, app.limits.active == nil, let standard = device.appLimit,
-            footprint * device.scale > standard, let limit = Entitlement.limit(on: device), limit > standard
+            footprint * device.scale > standard, let limit = device.entitledLimit, limit > standard
         else { return nil }
         (self.limit, self.standard) = (limit, standard)
     }
@@ -29,7 +26,7 @@ extension Sizing {
     public static func range(
         of app: AppProfile, on device: Device, usual: ClosedRange<ByteCount>
     ) -> ClosedRange<ByteCount> {
-        let limit = app.limits.active ?? Entitlement.limit(on: device) ?? device.appLimit ?? device.ceiling
+        let limit = app.limits.active ?? device.entitledLimit ?? device.appLimit ?? device.ceiling
         let lowest = app.part == nil ? usual.lowerBound : .mebibytes(1)
         return lowest...max(usual.upperBound, limit.unscaled(by: device.scale))
     }

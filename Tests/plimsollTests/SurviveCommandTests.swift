@@ -118,7 +118,7 @@ struct SurviveCommandTests {
             #expect(large.status == 0, "\(large.error)")
             let said = large.out.replacing("\n", with: " ")
             #expect(said.contains("the entitlement for a limit of 6GiB in place of 3376MiB"), "\(said)")
-            #expect(try Program.text(folder.appending(path: "l/scenario.yaml")).contains("active: 6GiB"))
+            #expect(try Program.text(folder.appending(path: "l/scenario.yaml")).contains("entitled: true"))
             let most = try Program.run(like + ["6145MiB"] + pro, in: folder)
             #expect(most.status == 64 && most.error.contains("from 20MiB to 6GiB"), "\(most.error)")
             // A phone without the entitlement: as before.

@@ -190,14 +190,11 @@ extension DevicePreset {
         }
         if let appLimit {
             facts.append(key("device.app_limit", appLimit.map { "\($0)" }))
-            let limit = Double(appLimit.value.bytes)
-            let near = (Double(device.standardLimit?.near.bytes ?? 0) * 100 / limit).rounded()
+            let near = device.standardLimit?.nearShare ?? .one
             facts.append(
                 DeviceFact(
                     "warning before the app limit",
-                    Figure(
-                        "at \(Int(near))% of it", .documented, "limit - 100 MB: xnu-11417 osfmk/kern/task.c task_init"))
-            )
+                    Figure("at \(near) of it", .documented, "limit - 100 MB: xnu-11417 osfmk/kern/task.c task_init")))
         }
         if let entitledLimit {
             facts.append(key("device.entitled_limit", entitledLimit.map { "\($0)" }))

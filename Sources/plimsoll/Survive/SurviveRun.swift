@@ -32,7 +32,7 @@ struct SurviveRun {
         let sizes = try SurviveRun.sizes(of: command, plan.apps[app], on: plan.device)
         let largest = max(sizes.own ?? .zero, sizes.range?.upperBound ?? .zero)
         let entitlement = Entitlement(of: plan.apps[app], at: largest, on: plan.device)
-        if let entitlement { plan.apps[app].limits.active = entitlement.limit }
+        if entitlement != nil { plan.apps[app].isEntitled = true }
         if let share = command.incompressible {
             plan.apps[app].memory.compressibility = plan.apps[app].memory.compressibility.with(incompressible: share)
         }
@@ -85,15 +85,12 @@ struct SurviveRun {
         return try ScenarioLoader.load(text: text, file: path, overrides: overrides).get()
     }
 
-    /// The scenario on each device among which the smallest is sought, the one with the least memory first. The app has
-    /// the size that it has in the question and, where the question assumes it, the entitlement.
+    /// The scenario on each device among which the smallest is sought, the one with the least memory first. The app is
+    /// that of the question.
     private static func devices(of command: SurviveCommand, for question: Question) throws -> [Question.DeviceChoice] {
         try command.compared.map { name in
             var other = try SurviveRun.plan(of: command, on: name)
             (other.apps, other.start) = (question.plan.apps, question.plan.start)
-            if question.entitlement != nil {
-                other.apps[question.app].limits.active = Entitlement.limit(on: other.device)
-            }
             return Question.DeviceChoice(name: name, plan: other)
         }.sorted { ($0.plan.device.ceiling, $0.name) < ($1.plan.device.ceiling, $1.name) }
     }
