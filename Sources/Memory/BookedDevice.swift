@@ -22,6 +22,8 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     private var usable = 0
     /// The slot of the file cache; nil: there is none.
     private var files: Int?
+    /// The slot of the wired memory that comes and goes; nil: there is none.
+    private var wired: Int?
     /// The slots whose books have changed since the last `takeChanges`.
     private var changes: [Int] = []
 
@@ -46,16 +48,18 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
             ceiling: size.ceiling, reserved: size.reserved, resident: pageBytes(resident),
             active: pageBytes(activePages), dirty: pageBytes(dirty), requested: ByteCount(requested),
             usable: ByteCount(usable), peakResident: pageBytes(heaps.peakPages), metadata: metadata)
-        return files == nil && pool == nil ? books : apart(books)
+        return files == nil && wired == nil && pool == nil ? books : apart(books)
     }
 
-    /// The books with the file cache and the compressor's pool counted apart from the processes.
+    /// The books with the file cache, wired memory and the compressor's pool counted apart from the processes.
     private func apart(_ all: DeviceBooks) -> DeviceBooks {
         var books = all
         if let files { books.files = books.take(self.books(of: MemorySlot(files))) }
+        if let wired { books.reserved += books.take(self.books(of: MemorySlot(wired))) }
         if let pool {
             books.compressor = books.take(self.books(of: pool.slot))
             books.compressed = pageBytes(pool.frames.pointee.compressed)
+            books.swapped = pageBytes(pool.frames.pointee.store.swapped)
         }
         return books
     }
@@ -91,6 +95,7 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         try heaps.giveBack(index)
         settle(index)
         if files == index { files = nil }
+        if wired == index { wired = nil }
         requested -= processes[index].requested
         usable -= processes[index].usable
         processes[index] = ProcessMemory()
@@ -100,6 +105,8 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     func declare(hot: Ratio, of slot: MemorySlot) { processes[live(slot)].hot = hot }
 
     func holdsFiles(_ slot: MemorySlot) { files = live(slot) }
+
+    func holdsWired(_ slot: MemorySlot) { wired = live(slot) }
 
     func purge(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount {
         defer { tidy() }
@@ -134,7 +141,7 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         let active = heaps.activePages(index)
         return processes[index].books(
             activePages: active, dirtyPages: heaps.pages(index) - active,
-            compressedPages: heaps.compressedPages(index))
+            compressedPages: heaps.compressedPages(index), swappedPages: heaps.swappedPages(index))
     }
 
     /// A heap's pages grow and never shrink within a call, because only a purge gives pages back to the device. So
@@ -183,10 +190,10 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         let slot = live(pool.slot)
         // One round is enough: a second would write the same bytes again.
         let count = min(bytes.bytes, processes[slot][pool.index].requested)
-        let before = heaps.compressedPages(slot)
+        let before = heaps.framelessPages(slot)
         let hot = processes[slot].hot
         let done = heaps.touch(&processes[slot][pool.index], count, hot: hot)
-        if heaps.compressedPages(slot) != before { noteChange(slot) }
+        if heaps.framelessPages(slot) != before { noteChange(slot) }
         return ByteCount(done)
     }
 
@@ -194,10 +201,10 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         defer { tidy() }
         let slot = live(pool.slot)
         let count = min(bytes.bytes, processes[slot][pool.index].requested)
-        let before = heaps.compressedPages(slot)
+        let before = heaps.framelessPages(slot)
         let hot = processes[slot].hot
         let done = heaps.read(&processes[slot][pool.index], count, hot: hot)
-        if heaps.compressedPages(slot) != before { noteChange(slot) }
+        if heaps.framelessPages(slot) != before { noteChange(slot) }
         return ByteCount(done)
     }
 

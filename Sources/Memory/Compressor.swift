@@ -38,6 +38,18 @@ public struct CompressorBooks: Hashable, Sendable {
     public var broughtBack: ByteCount
     /// Those of them that were one repeated word.
     public var repeatedBroughtBack: ByteCount
+    /// Pages of all processes whose contents are in the store on flash; not part of `compressed`.
+    public var swapped: ByteCount
+    /// The bytes of their contents there.
+    public var onStorage: ByteCount
+    /// Pages that went to the store so far.
+    public var swappedInAll: ByteCount
+    /// The bytes of contents written to the store so far.
+    public var writtenInAll: ByteCount
+    /// Pages that came back from the store so far; part of `broughtBack`.
+    public var swappedBack: ByteCount
+    /// The bytes of contents read from the store so far, for `swappedBack`.
+    public var readInAll: ByteCount
     /// Contents moved by compaction so far.
     public var compacted: ByteCount
     /// Whether the last attempt to compress ended because a limit is reached or no frame is left for another segment.
@@ -48,8 +60,23 @@ public struct CompressorBooks: Hashable, Sendable {
     /// The figures of a device without a compressor.
     public static let none = CompressorBooks(
         compressed: .zero, repeated: .zero, stored: .zero, pool: .zero, segments: 0, sparseSegments: 0,
-        compressedInAll: .zero, broughtBack: .zero, repeatedBroughtBack: .zero, compacted: .zero, isFull: false,
-        use: .zero)
+        compressedInAll: .zero, broughtBack: .zero, repeatedBroughtBack: .zero, swapped: .zero, onStorage: .zero,
+        swappedInAll: .zero, writtenInAll: .zero, swappedBack: .zero, readInAll: .zero, compacted: .zero,
+        isFull: false, use: .zero)
+}
+
+/// What went from the compressor's pool to the store on flash.
+public struct SwappedPages: Hashable, Sendable {
+    /// The pages, in bytes before compression.
+    public var pages: ByteCount
+    /// The bytes of their compressed contents, which are written.
+    public var written: ByteCount
+
+    /// These many pages with these many bytes of contents.
+    public init(pages: ByteCount, written: ByteCount) {
+        self.pages = pages
+        self.written = written
+    }
 }
 
 /// The pages that a device's compressor holds, and the ways there and back.
@@ -81,10 +108,18 @@ public protocol CompressedPages: AnyObject {
     /// - Returns: How much was compressed; less if the process has no more such pages, or if the pool is full.
     func compress(_ slot: MemorySlot, atMost bytes: ByteCount, usedBefore: Int) -> ByteCount
 
-    /// Brings pages of the process back that were compressed last.
+    /// Brings pages of the process back: first those that were compressed last, then those that were swapped last.
     ///
-    /// - Returns: How much came back; less if the process has no more compressed pages, or if there is no room.
+    /// - Returns: How much came back; less if the process has no more pages without frames, or if there is no room.
     func bringBack(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount
+
+    /// Moves contents of the process's compressed pages from the pool to the store on flash, oldest first, and gives
+    /// segments without contents back. Pages of one repeated word take no room and stay. The store has no limits of its
+    /// own. Not on a device whose compressor keeps real contents (`CompressorLimits.recipe`).
+    ///
+    /// - Parameter bytes: The most bytes of contents that are written. The first page whose contents would be too much
+    ///   ends it.
+    func swapOut(_ slot: MemorySlot, atMost bytes: ByteCount) -> SwappedPages
 }
 
 extension CompressedPages {
@@ -136,7 +171,8 @@ struct CompressorPool {
         handles = Array(repeating: nil, count: frames.pointee.segments.most)
     }
 
-    /// How many more pages the limit of the input allows.
+    /// How many more pages the limit of the input allows. Pages in the store do not count
+    /// (`freezer_incore_cseg_acct` in `vm_compressor.c`, xnu-11417.101.15).
     var mayStill: Int {
         guard let limits = keeping.limits else { return .max }
         return limits.input.bytes / DeviceRegion.pageSize - (frames.pointee.compressed - frames.pointee.words)
@@ -259,12 +295,15 @@ extension BookedDevice: CompressedPages where Heaps: CompressingHeaps & ~Copyabl
 
     var figures: CompressorBooks {
         let (frames, pool) = (heaps.frames, books(of: poolSlot).footprint)
-        let segments = frames.pointee.segments.count
+        let (segments, stored) = (frames.pointee.segments.count, frames.pointee.store)
         return CompressorBooks(
             compressed: pageBytes(frames.pointee.compressed), repeated: pageBytes(frames.pointee.words),
             stored: ByteCount(frames.pointee.segments.used), pool: pool, segments: segments,
             sparseSegments: frames.pointee.segments.sparse, compressedInAll: pageBytes(store.compressedInAll),
             broughtBack: broughtBack, repeatedBroughtBack: pageBytes(frames.pointee.refaultedWords),
+            swapped: pageBytes(stored.swapped), onStorage: ByteCount(stored.onStorage),
+            swappedInAll: pageBytes(stored.swappedInAll), writtenInAll: ByteCount(stored.writtenInAll),
+            swappedBack: pageBytes(stored.swappedBack), readInAll: ByteCount(stored.readInAll),
             compacted: ByteCount(store.compacted), isFull: store.isFull, use: store.use(of: pool))
     }
 
@@ -313,5 +352,12 @@ extension BookedDevice: CompressedPages where Heaps: CompressingHeaps & ~Copyabl
         defer { tidy() }
         noteChange(slot.index)
         return pageBytes(heaps.restore(slot.index, most: bytes.bytes / DeviceRegion.pageSize))
+    }
+
+    func swapOut(_ slot: MemorySlot, atMost bytes: ByteCount) -> SwappedPages {
+        precondition(store.keeping.limits != nil, "a scale model's store is its original's")
+        defer { tidy() }
+        noteChange(slot.index)
+        return heaps.frames.pointee.swapOut(slot.index, atMost: bytes.bytes)
     }
 }

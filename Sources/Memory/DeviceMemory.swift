@@ -46,19 +46,22 @@ public struct ProcessBooks: Hashable, Sendable {
     public var metadata: ByteCount
     /// Active and dirty pages that have no frame, because the compressor keeps their contents.
     public var compressed: ByteCount
+    /// Active and dirty pages that have no frame, because their contents are in the store on flash.
+    public var swapped: ByteCount
 
     /// Active and dirty pages that have a frame.
-    public var resident: ByteCount { footprint - compressed }
+    public var resident: ByteCount { footprint - compressed - swapped }
 
-    /// The process's share of the device's memory: active and dirty pages, compressed or not.
+    /// The process's share of the device's memory: active and dirty pages, with or without frames.
     public var footprint: ByteCount { active + dirty }
 
     /// Books with these figures.
     public init(
         objects: Int, requested: ByteCount, usable: ByteCount, active: ByteCount, dirty: ByteCount,
-        metadata: ByteCount = .zero, compressed: ByteCount = .zero
+        metadata: ByteCount = .zero, compressed: ByteCount = .zero, swapped: ByteCount = .zero
     ) {
         self.compressed = compressed
+        self.swapped = swapped
         self.objects = objects
         self.requested = requested
         self.usable = usable
@@ -72,7 +75,7 @@ public struct ProcessBooks: Hashable, Sendable {
 public struct DeviceBooks: Hashable, Sendable {
     /// The device's memory, which `resident` never exceeds.
     public var ceiling: ByteCount
-    /// The part of the ceiling that the system keeps for itself.
+    /// The part of the ceiling that the system keeps for itself, with the pages of the slot of `holdsWired`.
     public var reserved: ByteCount
     /// `reserved` plus every frame of a process, of the compressor's pool and of the file cache.
     public var resident: ByteCount
@@ -89,8 +92,10 @@ public struct DeviceBooks: Hashable, Sendable {
     /// jemalloc's own bookkeeping for the processes' arenas, outside the ceiling, as of the last audit.
     public var metadata: ByteCount
 
-    /// The processes' pages without a frame. Without a compressor zero.
+    /// The processes' pages whose contents the compressor keeps. Without a compressor zero.
     public var compressed: ByteCount
+    /// The processes' pages whose contents are in the store on flash. Without a compressor zero.
+    public var swapped: ByteCount
     /// The frames of the compressor's pool.
     public var compressor: ByteCount
     /// The frames of the file cache.
@@ -100,15 +105,17 @@ public struct DeviceBooks: Hashable, Sendable {
     public var available: ByteCount { ceiling - resident }
 
     /// What all frames add up to; `resident` says the same.
-    public var frames: ByteCount { reserved + active + dirty - compressed + compressor + files }
+    public var frames: ByteCount { reserved + active + dirty - compressed - swapped + compressor + files }
 
     /// Books with these figures.
     public init(
         ceiling: ByteCount, reserved: ByteCount, resident: ByteCount, active: ByteCount, dirty: ByteCount,
         requested: ByteCount, usable: ByteCount, peakResident: ByteCount, metadata: ByteCount,
-        compressed: ByteCount = .zero, compressor: ByteCount = .zero, files: ByteCount = .zero
+        compressed: ByteCount = .zero, swapped: ByteCount = .zero, compressor: ByteCount = .zero,
+        files: ByteCount = .zero
     ) {
         self.compressed = compressed
+        self.swapped = swapped
         self.compressor = compressor
         self.files = files
         self.ceiling = ceiling
@@ -285,6 +292,10 @@ public protocol DeviceMemory: AnyObject {
     /// Declares that a slot holds no process but the device's file cache. The device's books then count its pages as
     /// `files`. Call it once, before the slot holds anything.
     func holdsFiles(_ slot: MemorySlot)
+
+    /// Declares that a slot holds no process but wired memory of the system that comes and goes. The device's books
+    /// then count its pages as `reserved`. Call it once, before the slot holds anything. Nobody compresses its pages.
+    func holdsWired(_ slot: MemorySlot)
 
     /// Makes an empty pool. Pool indices are dense within the process and reused after `endPool`.
     func makePool(in slot: MemorySlot) -> PoolID

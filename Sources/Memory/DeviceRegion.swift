@@ -101,17 +101,17 @@ struct RegionState: ~Copyable {
         return address
     }
 
-    /// Backs pages that are handed out. With a compressor, neighbours that may be compressed are left alone.
+    /// Backs pages that are handed out. With a compressor, neighbours that may have no frames are left alone.
     private mutating func back(_ count: Int, at page: Int) {
         var mayWiden = true
         if let frames = pages.frames {
             let widest = PageBacking.widest(page..<page + count, of: pages.runs.pages)
-            mayWiden = !frames.pointee.holdsCompressed(widest)
+            mayWiden = !frames.pointee.holdsFrameless(widest)
         }
         backing.add(count, at: page, free: pages.runs, mayWiden: mayWiden)
     }
 
-    /// Gives compressed pages frames again, with their contents, or filled with a byte if none are kept.
+    /// Gives frames to pages without frames, with their contents, or filled with a byte if none are kept.
     mutating func restore(_ range: Range<Int>, _ byte: Int32) {
         pages.noteFrames()
         backing.add(range.count, at: range.lowerBound, free: pages.runs, mayWiden: false)

@@ -1,9 +1,12 @@
-/// Which pages of a device have a frame (a page of real memory), which are compressed, and in which order each process
-/// used its pages.
+import Quantities
+
+/// Which pages of a device have a frame (a page of real memory), which are compressed, which are in the store on
+/// flash, and in which order each process used its pages.
 ///
-/// A page that is handed out belongs to one holder, a slot. It either has a frame or is compressed. A compressed page
-/// keeps its address: for jemalloc it is still in use. Its contents take room in a segment of the compressor's pool,
-/// or none if they are one repeated word.
+/// A page that is handed out belongs to one holder, a slot. It has a frame, is compressed, or is swapped. A page
+/// without a frame keeps its address: for jemalloc it is still in use. The contents of a compressed page take room in a
+/// segment of the compressor's pool, or none if they are one repeated word. A swapped page was compressed; then its
+/// contents moved from the pool to the store, where they take no memory.
 ///
 /// The extent hooks change the table, so nothing here allocates after `init`. The host backs only the parts of the
 /// table that are written: 36 bytes for each address that was ever handed out.
@@ -13,8 +16,10 @@ struct FrameTable: ~Copyable {
         static let frame: UInt32 = 0
         /// The contents are one repeated word: only the table keeps them.
         static let word: UInt32 = 1
+        /// The contents are in the store on flash.
+        static let store: UInt32 = 2
         /// The number of the first segment.
-        static let segments: UInt32 = 2
+        static let segments: UInt32 = 3
     }
 
     /// What is known of a page beside its last use.
@@ -36,19 +41,39 @@ struct FrameTable: ~Copyable {
     struct Holder {
         fileprivate(set) var framed = PageLists.List()
         fileprivate(set) var compressed = PageLists.List()
+        /// Older than all of `compressed` but repeated words.
+        fileprivate(set) var swapped = PageLists.List()
         /// Pages that came back so far because they were used.
         fileprivate(set) var refaulted = 0
-        /// What `disagreement` found in `compressed`; nil since the list has changed.
+        /// What `disagreement` found in `compressed` and `swapped`; nil since one of them has changed.
         fileprivate var found: Found?
     }
 
-    /// What the pages of a list of compressed pages amount to.
+    /// What the pages without a frame amount to.
     fileprivate struct Found {
-        var pages = 0
+        var compressed = 0
         /// Those of them that are one repeated word.
         var words = 0
         /// The bytes of the contents of the others.
         var stored = 0
+        var swapped = 0
+        /// The bytes of their contents in the store.
+        var onStorage = 0
+        /// A page of the wrong list.
+        var strayed: Int?
+    }
+
+    /// What went to the store on flash and came back from there.
+    struct StoreFigures: Equatable {
+        /// Pages whose contents are there now, and the bytes of these contents.
+        fileprivate(set) var swapped = 0
+        fileprivate(set) var onStorage = 0
+        /// Pages that went there so far, and the bytes that were written.
+        fileprivate(set) var swappedInAll = 0
+        fileprivate(set) var writtenInAll = 0
+        /// Pages that came back from there because they were used, and the bytes that were read.
+        fileprivate(set) var swappedBack = 0
+        fileprivate(set) var readInAll = 0
     }
 
     private let lists: PageLists
@@ -58,7 +83,7 @@ struct FrameTable: ~Copyable {
     var segments: SegmentTable
     /// What compressed pages contain; nil if only their sizes are known.
     var contents: PageContents?
-    /// Pages without a frame.
+    /// Pages without a frame whose contents are in memory.
     private(set) var compressed = 0
     /// Those of them that are one repeated word.
     private(set) var words = 0
@@ -66,6 +91,7 @@ struct FrameTable: ~Copyable {
     private(set) var refaulted = 0
     /// Those of them that were one repeated word.
     private(set) var refaultedWords = 0
+    private(set) var store = StoreFigures()
     /// The number of the present call. All pages used in one call are equally old; their order is that of first use.
     private var stamp: UInt32 = 1
 
@@ -115,8 +141,7 @@ struct FrameTable: ~Copyable {
             if pages[page].place == Place.frame {
                 lists.remove(page, from: &holders[slot].framed)
             } else {
-                leaveStore(page, of: slot)
-                lists.remove(page, from: &holders[slot].compressed)
+                dropContents(page, of: slot)
             }
             lists[page].owner = 0
             pages[page].slab = 0
@@ -134,8 +159,11 @@ struct FrameTable: ~Copyable {
     @inline(__always)
     func hasFrame(_ page: Int) -> Bool { lists[page].stamp != 0 }
 
-    /// Whether any of these pages is compressed.
-    func holdsCompressed(_ range: Range<Int>) -> Bool {
+    /// Pages that are handed out and have no frame.
+    var frameless: Int { compressed + store.swapped }
+
+    /// Whether any of these pages is compressed or swapped.
+    func holdsFrameless(_ range: Range<Int>) -> Bool {
         for page in range where pages[page].place != Place.frame { return true }
         return false
     }
@@ -180,16 +208,19 @@ struct FrameTable: ~Copyable {
         }
     }
 
-    /// A compressed page gets a frame again.
+    /// A page without a frame gets one again.
     mutating func restore(_ page: Int, isUse: Bool) {
         let slot = slot(of: page)
-        let isWord = pages[page].place == Place.word
-        leaveStore(page, of: slot)
-        lists.remove(page, from: &holders[slot].compressed)
+        let place = pages[page].place
+        dropContents(page, of: slot)
         lists[page].stamp = stamp
         lists.append(page, to: &holders[slot].framed)
         guard isUse else { return }
-        if isWord { refaultedWords += 1 }
+        if place == Place.word { refaultedWords += 1 }
+        if place == Place.store {
+            store.swappedBack += 1
+            store.readInAll += Int(pages[page].size)
+        }
         holders[slot].refaulted += 1
         refaulted += 1
     }
@@ -214,9 +245,10 @@ struct FrameTable: ~Copyable {
     /// The number of the present call.
     var lastUse: Int { Int(stamp) }
 
-    /// The page that was compressed last.
-    func newestCompressed(of slot: Int) -> Int? {
-        let last = holders[slot].compressed.last
+    /// The page that was compressed last; if no page is compressed, the one that was swapped last.
+    func newestFrameless(of slot: Int) -> Int? {
+        let (compressed, swapped) = (holders[slot].compressed.last, holders[slot].swapped.last)
+        let last = compressed == PageLists.none ? swapped : compressed
         return last == PageLists.none ? nil : Int(last)
     }
 
@@ -235,7 +267,7 @@ struct FrameTable: ~Copyable {
             words += 1
             return
         }
-        enterStore(page, size)
+        enterSegment(page, size)
         contents?.keep(page, at: justWritten(page))
     }
 
@@ -246,7 +278,7 @@ struct FrameTable: ~Copyable {
             segment: segment, offset: Int(segments.table[segment].written) - Int(pages[page].size))
     }
 
-    private mutating func enterStore(_ page: Int, _ size: Int) {
+    private mutating func enterSegment(_ page: Int, _ size: Int) {
         pages[page].size = UInt16(size)
         let segment = segments.write(size)
         pages[page].place = Place.segments + UInt32(segment)
@@ -261,16 +293,49 @@ struct FrameTable: ~Copyable {
         segments.table[segment].last = UInt32(page)
     }
 
-    /// The compressed contents of a page are dropped.
-    private mutating func leaveStore(_ page: Int, of slot: Int) {
+    /// A page without a frame leaves its list, and its contents their place.
+    private mutating func dropContents(_ page: Int, of slot: Int) {
         holders[slot].found = nil
-        compressed -= 1
-        if pages[page].place == Place.word {
-            words -= 1
+        if pages[page].place == Place.store {
+            lists.remove(page, from: &holders[slot].swapped)
+            store.swapped -= 1
+            store.onStorage -= Int(pages[page].size)
         } else {
-            takeOut(page)
+            lists.remove(page, from: &holders[slot].compressed)
+            compressed -= 1
+            if pages[page].place == Place.word { words -= 1 } else { takeOut(page) }
         }
         pages[page].place = Place.frame
+    }
+
+    /// Moves contents from the segments to the store, those of the slot's page first that was compressed first. Pages
+    /// of one repeated word stay.
+    ///
+    /// - Parameter bytes: The most bytes of contents. The first page whose contents would be too much ends it.
+    mutating func swapOut(_ slot: Int, atMost bytes: Int) -> SwappedPages {
+        precondition(contents == nil, "the store keeps no contents that LZ4 compressed")
+        var (moved, written) = (0, 0)
+        var next = holders[slot].compressed.first
+        while next != PageLists.none {
+            let page = Int(next)
+            next = lists[page].next
+            guard pages[page].place != Place.word else { continue }
+            let size = Int(pages[page].size)
+            guard written + size <= bytes else { break }
+            takeOut(page)
+            pages[page].place = Place.store
+            lists.remove(page, from: &holders[slot].compressed)
+            lists.append(page, to: &holders[slot].swapped)
+            moved += 1
+            written += size
+        }
+        holders[slot].found = nil
+        compressed -= moved
+        store.swapped += moved
+        store.onStorage += written
+        store.swappedInAll += moved
+        store.writtenInAll += written
+        return SwappedPages(pages: pageBytes(moved), written: ByteCount(written))
     }
 
     private mutating func takeOut(_ page: Int) {
@@ -298,7 +363,7 @@ struct FrameTable: ~Copyable {
             let size = Int(pages[page].size)
             guard segments.hasRoom(for: size) else { return moved }
             takeOut(page)
-            enterStore(page, size)
+            enterSegment(page, size)
             contents?.move(page, to: justWritten(page))
             moved += size
         }
@@ -336,16 +401,30 @@ struct FrameTable: ~Copyable {
         var all = Found()
         for slot in 0..<MemoryLimits.liveProcesses {
             if let claim = contentsDisagreement(in: slot) { return claim }
-            let found = holders[slot].found ?? count(holders[slot].compressed)
+            let found = holders[slot].found ?? count(holders[slot])
             holders[slot].found = found
-            guard found.pages == holders[slot].compressed.count else {
-                return "slot \(slot) lists \(found.pages) compressed pages, not \(holders[slot].compressed.count)"
+            if let page = found.strayed { return "page \(page) of slot \(slot) is in the wrong list" }
+            guard found.compressed == holders[slot].compressed.count else {
+                return "slot \(slot) lists \(found.compressed) compressed pages, not \(holders[slot].compressed.count)"
             }
-            all.pages += found.pages
+            guard found.swapped == holders[slot].swapped.count else {
+                return "slot \(slot) lists \(found.swapped) swapped pages, not \(holders[slot].swapped.count)"
+            }
+            all.compressed += found.compressed
             all.words += found.words
             all.stored += found.stored
+            all.swapped += found.swapped
+            all.onStorage += found.onStorage
         }
-        guard all.pages == compressed else { return "\(all.pages) pages are compressed, not \(compressed)" }
+        return disagreement(with: all)
+    }
+
+    private func disagreement(with all: Found) -> String? {
+        guard all.compressed == compressed else { return "\(all.compressed) pages are compressed, not \(compressed)" }
+        guard all.swapped == store.swapped else { return "\(all.swapped) pages are swapped, not \(store.swapped)" }
+        guard all.onStorage == store.onStorage else {
+            return "swapped pages take \(all.onStorage) bytes, the store counts \(store.onStorage)"
+        }
         guard all.words == words else { return "\(all.words) pages are one word, not \(words)" }
         guard all.stored == segments.used else {
             return "pages take \(all.stored) bytes, segments count \(segments.used)"
@@ -353,13 +432,21 @@ struct FrameTable: ~Copyable {
         return nil
     }
 
-    private func count(_ list: PageLists.List) -> Found {
+    private func count(_ holder: Holder) -> Found {
         var found = Found()
-        var page = list.first
+        var page = holder.compressed.first
         while page != PageLists.none {
-            found.pages += 1
+            found.compressed += 1
             let entry = pages[Int(page)]
             if entry.place == Place.word { found.words += 1 } else { found.stored += Int(entry.size) }
+            if entry.place == Place.frame || entry.place == Place.store { found.strayed = Int(page) }
+            page = lists[Int(page)].next
+        }
+        page = holder.swapped.first
+        while page != PageLists.none {
+            found.swapped += 1
+            found.onStorage += Int(pages[Int(page)].size)
+            if pages[Int(page)].place != Place.store { found.strayed = Int(page) }
             page = lists[Int(page)].next
         }
         return found

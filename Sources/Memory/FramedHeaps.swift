@@ -57,7 +57,8 @@ protocol CompressingHeaps: ProcessHeaps, ~Copyable {
     ///     they are not stored.
     /// - Returns: The number of pages.
     mutating func compress(_ slot: Int, most: Int, usedBefore: Int, stores: Bool, size: (Int) -> Int) -> Int
-    /// Brings the slot's pages back that were compressed last. Returns their number.
+    /// Brings the slot's pages back that were compressed last, and then those that were swapped last. Returns their
+    /// number.
     mutating func restore(_ slot: Int, most: Int) -> Int
 }
 
@@ -92,6 +93,7 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: CompressingHeaps, ~Copyable {
     func pages(_ slot: Int) -> Int { base.pages(slot) }
     func activePages(_ slot: Int) -> Int { base.activePages(slot) }
     func compressedPages(_ slot: Int) -> Int { frames.pointee.holder(slot).compressed.count }
+    func swappedPages(_ slot: Int) -> Int { frames.pointee.holder(slot).swapped.count }
     func usable(_ size: Int) -> Int { base.usable(size) }
     mutating func beginBatch() { frames.pointee.beginCall() }
     func keepContents(_ recipe: PageRecipe, seed: UInt64) { base.keepContents(recipe, seed: seed) }
@@ -234,7 +236,7 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: CompressingHeaps, ~Copyable {
     mutating func restore(_ slot: Int, most: Int) -> Int {
         let count = min(most, base.obtainablePages)
         var (done, run) = (0, 0..<0)
-        while done < count, let page = frames.pointee.newestCompressed(of: slot) {
+        while done < count, let page = frames.pointee.newestFrameless(of: slot) {
             frames.pointee.restore(page, isUse: true)
             done += 1
             if page == run.lowerBound - 1, !run.isEmpty {

@@ -26,6 +26,7 @@ extension NamedDevice {
     func purge(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount { try device.purge(slot) }
     func declare(hot: Ratio, of slot: MemorySlot) { device.declare(hot: hot, of: slot) }
     func holdsFiles(_ slot: MemorySlot) { device.holdsFiles(slot) }
+    func holdsWired(_ slot: MemorySlot) { device.holdsWired(slot) }
     func books(of slot: MemorySlot) -> ProcessBooks { device.books(of: slot) }
     func peakFootprint(of slot: MemorySlot) -> ByteCount { device.peakFootprint(of: slot) }
     func takeChanges(into slots: inout [Int]) { device.takeChanges(into: &slots) }
@@ -97,6 +98,8 @@ extension NamedCompressor {
     }
 
     func bringBack(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount { device.bringBack(slot, atMost: bytes) }
+
+    func swapOut(_ slot: MemorySlot, atMost bytes: ByteCount) -> SwappedPages { device.swapOut(slot, atMost: bytes) }
 }
 
 /// The device with real memory: one jemalloc arena per process, all on one region under the ceiling.

@@ -43,8 +43,8 @@ struct DevicePages {
 /// where any free pages can form a run. With only as many addresses as pages, holes between slabs were a problem: a
 /// device of 1 GiB refused objects of 1 MiB while 200 MiB were free.
 ///
-/// On a device with a compressor, frames are counted apart from addresses: a compressed page is handed out, but has no
-/// frame.
+/// On a device with a compressor, frames are counted apart from addresses: a compressed or swapped page is handed out,
+/// but has no frame.
 struct PageBooks: ~Copyable {
     /// Addresses per page of the ceiling.
     static let spread = 4
@@ -85,11 +85,11 @@ struct PageBooks: ~Copyable {
         frames?.deallocate()
     }
 
-    var resident: Int { reserved + out - compressed }
+    var resident: Int { reserved + out - frameless }
     /// Pages that are handed out and have no frame.
-    private var compressed: Int {
+    private var frameless: Int {
         guard let frames else { return 0 }
-        return frames.pointee.compressed
+        return frames.pointee.frameless
     }
     var free: Int { ceiling - resident }  // promise: ceiling
     /// The free pages that an allocation can get.
@@ -123,7 +123,7 @@ struct PageBooks: ~Copyable {
         out -= count
     }
 
-    /// Notes that compressed pages need this many frames, of which there are too few.
+    /// Notes that pages without frames need this many frames, of which there are too few.
     mutating func refuse(_ count: Int) { refused = count }
 
     /// Notes that pages have got frames again.

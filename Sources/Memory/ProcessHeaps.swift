@@ -48,8 +48,10 @@ protocol ProcessHeaps: ~Copyable {
     /// The bytes that an object of this size really gets.
     func usable(_ size: Int) -> Int
 
-    /// The heap's pages without a frame.
+    /// The heap's pages without a frame whose contents are in memory.
     func compressedPages(_ slot: Int) -> Int
+    /// Those whose contents are in the store on flash.
+    func swappedPages(_ slot: Int) -> Int
     /// Tells that a batch of operations begins.
     mutating func beginBatch()
     /// Compares the books with the heaps' own statistics; notes and returns the size of the heaps' bookkeeping.
@@ -88,11 +90,17 @@ extension ProcessHeaps where Self: ~Copyable {
     @inline(__always)
     func compressedPages(_ slot: Int) -> Int { 0 }
     @inline(__always)
+    func swappedPages(_ slot: Int) -> Int { 0 }
+    @inline(__always)
     mutating func beginBatch() {}
 }
 
 /// The batches.
 extension ProcessHeaps where Self: ~Copyable {
+    /// The heap's pages without a frame.
+    @inline(__always)
+    func framelessPages(_ slot: Int) -> Int { compressedPages(slot) + swappedPages(slot) }
+
     /// Makes objects until one is refused.
     mutating func fill(
         _ table: inout ObjectTable, _ sizes: borrowing Span<Int>, _ slot: Int, pageLimit: Int

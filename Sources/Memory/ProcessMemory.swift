@@ -41,11 +41,11 @@ struct ProcessMemory: ~Copyable {
         self.usable += usable
     }
 
-    func books(activePages: Int, dirtyPages: Int, compressedPages: Int) -> ProcessBooks {
+    func books(activePages: Int, dirtyPages: Int, compressedPages: Int, swappedPages: Int) -> ProcessBooks {
         ProcessBooks(
             objects: objects, requested: ByteCount(requested), usable: ByteCount(usable),
             active: pageBytes(activePages), dirty: pageBytes(dirtyPages), metadata: ByteCount(metadataTold),
-            compressed: pageBytes(compressedPages))
+            compressed: pageBytes(compressedPages), swapped: pageBytes(swappedPages))
     }
 
     mutating func makePool() -> Int {

@@ -4,6 +4,8 @@ import Quantities
 struct ProcessSample {
     /// The pool of page runs that fills up the process's share of pages.
     let runs: PoolID
+    /// The process's share of the original's pages in the store on flash.
+    var swapped = ByteCount.zero
 
     /// The original's objects, oldest first: each one's size and, in place of an address, how many were made for it.
     private final class Pool {

@@ -12,7 +12,8 @@ import Quantities
 /// at 400 %), and page runs for the rest.
 ///
 /// With a compressor, the accounting device also decides how much is compressed and what comes back. The model takes
-/// frames away until each process has its share of pages with frames, and holds its share of the pool in pages.
+/// frames away until each process has its share of pages with frames, and holds its share of the pool in pages. Only
+/// the original knows which of the pages without frames are in the store on flash. The model's books show its share.
 ///
 /// Requests to pools, and the answer of `requested(in:)`, are in the original's bytes, so that an app asks for the same
 /// at every scale and no rounding moves its objects. Everything else is the model's own: its ceiling, limits, pages,
@@ -30,6 +31,10 @@ final class ScaleModel: DeviceMemory {
     private let pages: (model: any CompressedPages, original: any CompressedPages)?
     /// The slot of the file cache, on both devices.
     private var files: MemorySlot?
+    /// The slot of the wired memory that comes and goes, on both devices.
+    private var wired: MemorySlot?
+    /// The sum of the samples' `swapped`.
+    private var swapped = ByteCount.zero
     private var samples: [ProcessSample] = []
     let scale: Ratio
     /// The first purge that jemalloc refused. After it, a process may no longer hold exactly its share of pages.
@@ -84,6 +89,8 @@ final class ScaleModel: DeviceMemory {
         try checkFollowing()
         _ = try original.endProcess(slot)
         if slot == files { files = nil }
+        if slot == wired { wired = nil }
+        note(swapped: .zero, of: slot)
         defer { followPool() }
         return try device.endProcess(slot)
     }
@@ -225,17 +232,25 @@ final class ScaleModel: DeviceMemory {
         for _ in 0..<runs { freeRun(slot) }
     }
 
-    /// Compresses pages, or brings some back, until the process has its share of the frames. Pages of files are never
-    /// compressed; if the model has too many, it keeps them until it can free a run.
+    /// Compresses pages, or brings some back, until the process has its share of the frames. Pages of files and wired
+    /// pages are never compressed; if the model has too many, it keeps them until it can free a run.
     private func followFrames(_ slot: MemorySlot, compressesOnly: Bool = false) {
-        guard let pages = pages?.model, slot != pool, slot != files else { return }
-        let meant = ByteCount(share(original.books(of: slot).resident) * DeviceRegion.pageSize)
+        guard let pages = pages?.model, slot != pool, slot != files, slot != wired else { return }
+        let whole = original.books(of: slot)
+        let meant = pageBytes(share(whole.resident))
         let real = device.books(of: slot).resident
         if real > meant {
             _ = pages.compress(slot, atMost: real - meant)
         } else if real < meant && !compressesOnly {
             _ = pages.bringBack(slot, atMost: meant - real)
         }
+        guard !compressesOnly, whole.swapped > .zero || samples[slot.index].swapped > .zero else { return }
+        note(swapped: min(pageBytes(share(whole.swapped)), device.books(of: slot).compressed), of: slot)
+    }
+
+    private func note(swapped now: ByteCount, of slot: MemorySlot) {
+        swapped += now - samples[slot.index].swapped
+        samples[slot.index].swapped = now
     }
 
     /// Makes the longest run of at most this many pages for which there is room; returns its pages.
@@ -348,7 +363,20 @@ final class ScaleModel: DeviceMemory {
         device.holdsFiles(slot)
     }
 
-    var books: DeviceBooks { device.books }
+    func holdsWired(_ slot: MemorySlot) {
+        wired = slot
+        original.holdsWired(slot)
+        device.holdsWired(slot)
+    }
+
+    /// The model's device counts swapped pages as compressed ones.
+    var books: DeviceBooks {
+        var books = device.books
+        books.swapped = swapped
+        books.compressed -= swapped
+        return books
+    }
+
     var available: ByteCount { device.available }
     var longestFreeRun: ByteCount { original.longestFreeRun * scale }
     var touchedBytes: ByteCount { device.touchedBytes }
@@ -357,7 +385,13 @@ final class ScaleModel: DeviceMemory {
         original.books(of: slot).dirty > .zero || device.books(of: slot).dirty > .zero
     }
 
-    func books(of slot: MemorySlot) -> ProcessBooks { device.books(of: slot) }
+    func books(of slot: MemorySlot) -> ProcessBooks {
+        var books = device.books(of: slot)
+        books.swapped = samples[slot.index].swapped
+        books.compressed -= books.swapped
+        return books
+    }
+
     func peakFootprint(of slot: MemorySlot) -> ByteCount { device.peakFootprint(of: slot) }
 
     /// Includes the original's changes: a pool's contents may change while the model's memory does not.
@@ -404,19 +438,28 @@ extension ScaleModel: CompressedPages {
         return done * scale
     }
 
+    func swapOut(_ slot: MemorySlot, atMost bytes: ByteCount) -> SwappedPages {
+        let done = both.original.swapOut(slot, atMost: bytes.unscaled(by: scale))
+        follow(slot)
+        return SwappedPages(pages: done.pages * scale, written: min(done.written * scale, bytes))
+    }
+
     /// The original's figures at the model's scale, but for what the model itself holds. Segments are the original's.
     var figures: CompressorBooks {
         var books = both.original.figures
-        books.compressed = device.books.compressed
+        books.compressed = self.books.compressed
+        books.swapped = swapped
         books.pool = device.books.compressor
         for figure in [
-            \CompressorBooks.repeated, \.stored, \.compressedInAll, \.broughtBack, \.repeatedBroughtBack, \.compacted,
+            \CompressorBooks.repeated, \.stored, \.compressedInAll, \.broughtBack, \.repeatedBroughtBack, \.onStorage,
+            \.swappedInAll, \.writtenInAll, \.swappedBack, \.readInAll, \.compacted,
         ] {
             books[keyPath: figure] = books[keyPath: figure] * scale
         }
         // Its pool and its compressed pages are rounded to pages: what they contain is rounded down to them.
         books.stored = min(books.stored, books.pool)
         books.repeated = min(books.repeated, books.compressed)
+        books.onStorage = min(books.onStorage, books.swapped)
         return books
     }
 }

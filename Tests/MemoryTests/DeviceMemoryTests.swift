@@ -56,6 +56,29 @@ struct DeviceMemoryTests {
         #expect(within.refusal == nil)
     }
 
+    @Test("wired memory that comes and goes counts as the system's", arguments: MemoryBackend.allCases)
+    func wired(backend: MemoryBackend) throws {
+        let (ceiling, reserved) = (ByteCount.mebibytes(16), ByteCount.mebibytes(1))
+        for (scale, compresses) in [(Ratio.one, false), (.one, true), (.percent(25), false), (.percent(25), true)] {
+            let device = try makeDeviceMemory(
+                backend, ceiling: ceiling, reserved: reserved, scale: scale,
+                compressor: compresses ? CompressorLimits(pool: ceiling, input: ceiling) : nil)
+            let (process, slot) = (try device.makeProcess(), try device.makeProcess())
+            device.holdsWired(slot)
+            let (mine, pool) = (device.makePool(in: process), device.makePool(in: slot))
+            let sizes = Array(repeating: 4_096, count: 400)
+            #expect(device.allocate(sizes.span, in: pool, limit: nil).refusal == nil)
+            #expect(device.allocate(sizes.span, in: mine, limit: nil).refusal == nil)
+            let (books, wired) = (device.books, device.books(of: slot).footprint)
+            #expect(wired >= ByteCount(400 * 4_096) * scale && books.reserved == reserved + wired)
+            #expect(books.active + books.dirty == device.books(of: process).footprint)
+            #expect(books.frames == books.resident && books.compressed == .zero)
+            _ = try device.endProcess(slot)
+            #expect(device.books.reserved == reserved && device.books.frames == device.books.resident)
+            try device.audit()
+        }
+    }
+
     @Test("purging returns exactly the dirty bytes", arguments: MemoryBackend.allCases)
     func purge(backend: MemoryBackend) throws {
         let device = try makeDeviceMemory(backend, ceiling: .mebibytes(16), reserved: .mebibytes(1))

@@ -85,7 +85,7 @@ struct PageContentsTests {
         let contents = try #require(kept)
         let base = device.heaps.base.start
         var (words, whole, smaller) = (0, 0, 0)
-        while let page = frames.pointee.newestCompressed(of: slot.index) {
+        while let page = frames.pointee.newestFrameless(of: slot.index) {
             let stored = contents.stored(of: page).count
             let before = device.books(of: slot).compressed
             #expect(device.bringBack(slot, atMost: .kibibytes(4)) == .kibibytes(4))
@@ -114,7 +114,7 @@ struct PageContentsTests {
             let frames = device.heaps.frames
             let kept = frames.pointee.contents
             let contents = try #require(kept)
-            let newest = frames.pointee.newestCompressed(of: slot.index)
+            let newest = frames.pointee.newestFrameless(of: slot.index)
             let page = try #require(newest)
             let stored = contents.stored(of: page)
             #expect(contents.fault(restoring: page) == nil)
@@ -132,7 +132,7 @@ struct PageContentsTests {
         let (device, slot, _) = try filled(.head, pages: 64, kind(ratio: 200, repeated: 100))
         #expect(device.compress(slot, atMost: .kibibytes(128)) == .kibibytes(128))
         #expect(device.figures.repeated == .kibibytes(128) && device.figures.stored == .zero)
-        let newest = device.heaps.frames.pointee.newestCompressed(of: slot.index)
+        let newest = device.heaps.frames.pointee.newestFrameless(of: slot.index)
         let first = try #require(newest)
         #expect(device.bringBack(slot, atMost: .mebibytes(1)) == .kibibytes(128))
         let start = device.heaps.base.start + first * 4_096

@@ -45,7 +45,7 @@ struct ScaleModelTests {
         mutating func step() throws {
             let pool = pools[random.number(in: 0...pools.count - 1)]
             let bytes = ByteCount(random.number(in: 1...3 << 20))
-            switch random.below(whole.compressor == nil ? 13 : 19) {
+            switch random.below(whole.compressor == nil ? 13 : 21) {
             case 13, 14:
                 #expect(whole.touch(bytes, in: pool) == model.touch(bytes, in: twin(pool)))
             case 15: #expect(whole.read(bytes, in: pool) == model.read(bytes, in: twin(pool)))
@@ -60,6 +60,12 @@ struct ScaleModelTests {
                 #expect(
                     model.compressor?.bringBack(pool.slot, atMost: pages * model.scale) == done.map { $0 * model.scale }
                 )
+            case 19, 20:
+                let most = bytes.roundedUp(toMultipleOf: 4_096)
+                let done = whole.compressor?.swapOut(pool.slot, atMost: most)
+                let same = model.compressor?.swapOut(pool.slot, atMost: most * model.scale)
+                #expect(same?.pages == done.map { $0.pages * model.scale })
+                #expect(same?.written == done.map { $0.written * model.scale })
             case 0:
                 _ = try whole.purge(pool.slot)
                 _ = try model.purge(pool.slot)
@@ -124,15 +130,21 @@ struct ScaleModelTests {
     }
 
     @Test(
-        "with a compressor each process also holds its share of the frames",
+        "with a compressor each process also holds its share of the frames, and of the store on flash",
         arguments: [(25, 0), (50, 1), (170, 2)] as [(Int64, UInt64)])
     func frames(percent: Int64, seed: UInt64) throws {
         var pair = try Pair(.accounting, .percent(percent), seed: seed, compresses: true)
-        var (most, checks, beyond, worst) = (ByteCount.zero, 0, 0, 0)
+        var (most, mostSwapped, checks, beyond, worst) = (ByteCount.zero, ByteCount.zero, 0, 0, 0)
+        var beyondInStore = 0
         for _ in 0..<600 {
             try pair.step()
-            most = max(most, pair.model.books.compressed)
+            most = max(most, pair.model.books.compressed + pair.model.books.swapped)
+            mostSwapped = max(mostSwapped, pair.model.books.swapped)
             for slot in pair.slots {
+                let books = pair.model.books(of: slot)
+                #expect(books.compressed >= .zero && books.resident >= .zero)
+                let swapped = pair.whole.books(of: slot).swapped * pair.model.scale
+                beyondInStore += abs((books.swapped - swapped).bytes) > Self.page ? 1 : 0
                 let here = pair.model.books(of: slot).resident
                 let share = pair.whole.books(of: slot).resident * pair.model.scale
                 let difference = abs((here - share).bytes)
@@ -144,10 +156,16 @@ struct ScaleModelTests {
             #expect(books.resident <= books.ceiling && books.frames == books.resident)
             let figures = try #require(pair.model.compressor?.figures)
             #expect(figures.stored <= figures.pool && figures.repeated <= figures.compressed)
+            #expect(figures.swapped == books.swapped && figures.onStorage <= figures.swapped)
+            let parts = pair.slots.map { pair.model.books(of: $0) }
+            #expect(parts.map(\.swapped).reduce(.zero, +) == books.swapped)
+            #expect(parts.map(\.compressed).reduce(.zero, +) == books.compressed)
             let pool = pair.whole.books.compressor * pair.model.scale
             #expect(abs((books.compressor - pool).bytes) <= Self.page)
         }
         #expect(most > ByteCount.mebibytes(8) * pair.model.scale)
+        #expect(mostSwapped > ByteCount.mebibytes(1) * pair.model.scale)
+        #expect(beyondInStore * 20 <= checks, "\(percent) %: \(beyondInStore) of \(checks) in the store")
         #expect(beyond * 20 <= checks, "\(percent) %: \(beyond) of \(checks) differ by more than a page")
         #expect(worst <= 2 * Self.page, "\(percent) %: \(worst) bytes at most")
     }
@@ -191,6 +209,7 @@ struct ScaleModelTests {
         }
         for slot in pair.slots { _ = try pair.model.endProcess(slot) }
         #expect(pair.model.books.resident == pair.model.books.reserved + pair.model.books.compressor)
+        #expect(pair.model.books.compressed == .zero && pair.model.books.swapped == .zero)
         try pair.model.audit()
     }
 
