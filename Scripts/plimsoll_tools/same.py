@@ -33,9 +33,9 @@ from plimsoll_tools.checkout import ROOT
 from plimsoll_tools.command_line import Parser
 
 TABLES = ("samples", "apps", "events", "launches", "decisions", "summary", "app_summary", "exits", "cores", "pages",
-          "limits", "terminations")
+          "limits", "freezer", "terminations")
 #: Earlier builds do not write these; they are compared if both builds do.
-LATER = ("app_summary", "exits", "cores", "pages", "limits", "terminations")
+LATER = ("app_summary", "exits", "cores", "pages", "limits", "freezer", "terminations")
 #: Beside a scenario's own, unless all are asked for.
 POLICIES = ("jetsam", "lmkd")
 OTHER_SEED = 4711

@@ -21,7 +21,7 @@ public enum ResumeSource: String, CaseIterable, Sendable {
     case memory
     /// From the compressor, which held most of its pages.
     case compressed
-    /// From flash, where the freezer had put it. This device has no freezer.
+    /// From flash, where the freezer had put it.
     case frozen
     /// Before `UIApplicationMain`: the system had begun the launch ahead of time.
     case prewarmed

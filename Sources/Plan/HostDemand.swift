@@ -75,7 +75,7 @@ extension RunPlan {
         let lost = ByteCount.kibibytes(256) * apps.count
         let most = ByteCount(Int(min(room * 1.5, HostDemand.beyond))) * device.scale + lost
         let least = effectiveCeiling > device.ceiling ? device.ceiling : .zero
-        return min(ceiling, max(least, device.reserved + most))
+        return min(ceiling, max(least, device.reserved + device.mostOfSystem + most))
     }
 
     /// The host memory for the objects of the apps' traces: their tables, and the names in a trace that is read
@@ -124,6 +124,13 @@ extension RunPlan {
             let further = mayHaveMore ? user.reduce(0) { $0 + $1.scenesOpened(by: AppID(index)) } : 0
             return AppDemand(app, over: span, scenes: 1 + further, means, slice)
         }
+    }
+}
+
+extension Device {
+    /// The most that the system holds beyond `reserved`: its own files, and what is wired over time.
+    fileprivate var mostOfSystem: ByteCount {
+        (fileCache?.system ?? .zero) + (wired.map(\.size).max() ?? .zero)
     }
 }
 

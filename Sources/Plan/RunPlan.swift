@@ -170,6 +170,18 @@ public struct Device: Hashable, Sendable {
     public var rewrite = RewriteExtent.line
     /// Jetsam's thresholds on this device, in place of the kernel's table.
     public var marks = JetsamMarks()
+    /// The release of XNU whose memory management the device has; nil: Plimsoll's own rules.
+    public var kernel: JetsamKernel?
+    /// What is wired beyond `reserved`, over time; empty: nothing.
+    public var wired: [WiredPoint] = []
+    /// Pages of the system's own processes that are not wired, a part of `reserved`. Only the monitor `ios-ratio` looks
+    /// at them.
+    public var systemPageable = ByteCount.zero
+    /// Pages of the system's own processes that are compressed; they take as much of `reserved`. Only the monitor
+    /// `ios-ratio` looks at them.
+    public var systemCompressed = ByteCount.zero
+    /// What moves suspended apps to flash; nil for a device without a freezer.
+    public var freezer: FreezerSettings?
 
     /// The default limit of its apps, with the distance at which they are warned.
     public var standardLimit: MemoryLimit? {
@@ -206,7 +218,7 @@ public struct Device: Hashable, Sendable {
     /// - Parameter ceiling: The RAM of the run's device; more than the plan's `ceiling` if the policy needs unbounded
     ///   memory.
     public func size(ofRAM ceiling: ByteCount) -> DeviceSize {
-        DeviceSize(ceiling, meant: meantCeiling, scale: scale, marks: marks)
+        DeviceSize(ceiling, meant: meantCeiling, scale: scale, marks: marks, kernel: kernel)
     }
 
     /// A device at full scale.

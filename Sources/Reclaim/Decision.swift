@@ -12,6 +12,10 @@ public enum ReclaimAction: Hashable, Sendable {
     case dropFiles(ProcessID)
     /// Compress the process's pages, on a device with a compressor.
     case compress(ProcessID)
+    /// Move the pages of a suspended app to flash, on a device with a freezer.
+    case freeze(ProcessID)
+    /// Bring the pages of a process back that are on flash.
+    case thaw(ProcessID)
     /// Suspend a background process before its background time is over.
     case suspend(ProcessID)
     /// Disconnect a background or suspended scene; its session is kept.
@@ -29,6 +33,8 @@ public enum ReclaimAction: Hashable, Sendable {
         case discard
         case dropFiles = "drop_files"
         case compress
+        case freeze
+        case thaw
         case suspend
         case disconnectScene = "disconnect_scene"
         case terminatePolitely = "terminate_politely"
@@ -37,7 +43,7 @@ public enum ReclaimAction: Hashable, Sendable {
         /// Whether the action ends the process.
         public var isTermination: Bool {
             switch self {
-            case .warn, .purge, .discard, .dropFiles, .compress, .suspend, .disconnectScene: false
+            case .warn, .purge, .discard, .dropFiles, .compress, .freeze, .thaw, .suspend, .disconnectScene: false
             case .terminatePolitely, .terminate: true
             }
         }
@@ -51,6 +57,8 @@ public enum ReclaimAction: Hashable, Sendable {
         case .discard: .discard
         case .dropFiles: .dropFiles
         case .compress: .compress
+        case .freeze: .freeze
+        case .thaw: .thaw
         case .suspend: .suspend
         case .disconnectScene: .disconnectScene
         case .terminatePolitely: .terminatePolitely
@@ -65,7 +73,8 @@ public enum ReclaimAction: Hashable, Sendable {
     public var target: ProcessID {
         switch self {
         case .warn(let pid), .purge(let pid), .discard(let pid), .dropFiles(let pid), .compress(let pid),
-            .suspend(let pid), .disconnectScene(let pid, _), .terminatePolitely(let pid), .terminate(let pid):
+            .freeze(let pid), .thaw(let pid), .suspend(let pid), .disconnectScene(let pid, _),
+            .terminatePolitely(let pid), .terminate(let pid):
             pid
         }
     }
@@ -185,6 +194,9 @@ public struct Decision: Hashable, Sendable {
     public var nextLook: TimeSpan?
     /// The processes, in band order, whose state is written down before the first reported action; nil: no report.
     public var report: [ProcessID]?
+    /// What jetsam has under way from now on; nil: as before. The simulation keeps it in the history, unless nothing is
+    /// carried out (a dry run).
+    public var course: JetsamCourse?
     /// The decision is the monitor's, not the policy's: the monitor ends suspended processes before it warns running
     /// ones.
     public var isByMonitor = false

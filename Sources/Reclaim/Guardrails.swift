@@ -12,6 +12,7 @@ public struct Refusal: Hashable, Sendable {
         case backgroundMode = "background_mode"
         case busy
         case foreground
+        case freezer
         case protected
         case protectAudible = "protect_audible"
         case minimumStay = "minimum_stay"
@@ -66,6 +67,8 @@ public struct Guardrails: Sendable {
                 rule: .phase, explanation: "the process runs no code, or still answers a warning",
                 isTemporary: process.answersWarning)
         case .purge, .discard, .dropFiles, .compress: return nil
+        case .freeze: return refusalOfFreezing(process, snapshot.measures.freezer)
+        case .thaw: return refusalOfThawing(process, available: snapshot.available)
         case .suspend: return refusalOfSuspension(process)
         case .disconnectScene(_, let scene): return refusalOfDisconnection(process, scene)
         case .terminatePolitely where process.isEnding:
@@ -75,6 +78,31 @@ public struct Guardrails: Sendable {
                 rule: .ending, explanation: "it is ending, so the limit no longer counts it", isTemporary: true)
         case .terminate, .terminatePolitely: return refusalOfTermination(process, snapshot)
         }
+    }
+
+    /// A policy may freeze an app that the freezer would leave alone: a small one, or one in a band above 20.
+    private func refusalOfFreezing(_ process: ProcessSnapshot, _ freezer: FreezerState) -> Refusal? {
+        if process.phase != .suspended || !process.isApp {
+            return Refusal(rule: .phase, explanation: "only a suspended app can be frozen", isTemporary: false)
+        }
+        if process.memory.freezer == .frozen {
+            return Refusal(rule: .freezer, explanation: "it is frozen already", isTemporary: false)
+        }
+        if let obstacle = freezer.obstacle(toFreezing: process.memory.freezer) {
+            return Refusal(rule: .freezer, explanation: obstacle, isTemporary: freezer == .busy)
+        }
+        return busy(process)
+    }
+
+    /// What was compressed last comes back first, so all that is compressed has to come back, too.
+    private func refusalOfThawing(_ process: ProcessSnapshot, available: ByteCount) -> Refusal? {
+        if process.memory.onFlash == .zero {
+            return Refusal(rule: .freezer, explanation: "nothing of it is on flash", isTemporary: false)
+        }
+        let wanted = process.memory.onFlash + process.memory.compressed
+        guard wanted > available else { return nil }
+        return Refusal(
+            rule: .freezer, explanation: "there is no room for \(wanted.readable)", isTemporary: false)
     }
 
     private func refusalOfSuspension(_ process: ProcessSnapshot) -> Refusal? {

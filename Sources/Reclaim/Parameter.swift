@@ -72,20 +72,30 @@ public struct Parameter<Policy: ReclaimPolicy>: Sendable {
         standing = nil
     }
 
-    /// One of a few unordered values, such as the release of a system: the cases of the field's type.
+    /// One of a few unordered values, such as the release of a system: the cases of the field's type. If the scenario
+    /// gives none, the device decides.
+    ///
+    /// - Parameter table: The value that applies on a device, given the policy's other parameters.
     public init<Choice: RawRepresentable<String> & CaseIterable & Sendable>(
-        _ field: Field<Choice>, _ name: String, meaning: String, source: String
+        _ field: Field<Choice?>, _ name: String, table: @escaping @Sendable (Policy, DeviceSize) -> Choice,
+        meaning: String, source: String
     ) {
-        let standard = ParameterValue.choice(Policy()[keyPath: field].rawValue)
+        let choices = Choice.allCases.map(\.rawValue)
+        // A choice has no range. Its kind is that of either end.
+        let end = ParameterValue.choice(choices.first ?? "")
         description = PolicyParameter(
-            name: name, standard: standard, lowest: standard, highest: standard,
-            choices: Choice.allCases.map(\.rawValue), isScaled: false, meaning: meaning, source: source)
+            name: name, standard: .table, lowest: end, highest: end, choices: choices, isScaled: false,
+            meaning: meaning, source: source)
         set = { policy, value in
+            if value == .table {
+                policy[keyPath: field] = nil
+                return true
+            }
             guard case .choice(let name) = value, let choice = Choice(rawValue: name) else { return false }
             policy[keyPath: field] = choice
             return true
         }
-        standing = nil
+        standing = { policy, device in .choice(table(policy, device).rawValue) }
     }
 
     /// A list of apps by name.
@@ -244,10 +254,10 @@ public struct PolicyParameter: Hashable, Sendable {
     public let name: String
     /// The default; `table` where the system's own table decides.
     public let standard: ParameterValue
-    /// The lower end of the range, itself allowed. A choice and a list of names have no range; here they have the
-    /// default.
+    /// The lower end of the range, itself allowed. A choice and a list of names have no range; here a list has the
+    /// default, and a choice its first value.
     public let lowest: ParameterValue
-    /// The upper end of the range, itself allowed; the default where there is no range.
+    /// The upper end of the range, itself allowed; as `lowest` where there is no range.
     public let highest: ParameterValue
     /// The values of a choice, in the order in which they are listed; empty for every other kind.
     public var choices: [String] = []

@@ -22,6 +22,8 @@ public struct ReclaimHistory: Hashable, Sendable {
     /// The number of sustained-pressure kills in this episode, however long it lasts.
     public var sustainedKills = 0
 
+    /// What jetsam has under way, as its last decision said (`Decision.course`).
+    public var course = JetsamCourse()
     /// One entry per rule, for a policy that has rules.
     public var rules: [RuleMemory] = []
 
@@ -111,6 +113,8 @@ public struct SystemMeasures: Hashable, Sendable {
     public var pool: ByteCount = .zero
     /// How the compressor fares.
     public var compressor = CompressorState.none
+    /// Whether the freezer can freeze a process.
+    public var freezer = FreezerState.none
     /// How much of the compressor's limits is used.
     public var compressorUse = Ratio.zero
     /// What was taken from running processes and came back from the compressor within the last half second.

@@ -25,6 +25,9 @@ public protocol ReclaimPolicy: Sendable {
     /// policy that needs every sample is asked at every sample.
     func contentAbove(on device: DeviceSize) -> ByteCount?
 
+    /// Whether the policy has something under way that it goes on with even above `contentAbove`.
+    func isBusy(_ history: ReclaimHistory) -> Bool
+
     /// Updates the rule memory with this snapshot and returns the new state. The simulation keeps the state in the
     /// history, for a policy that requests it in `needs`. Following the same snapshot twice gives the same state.
     func follow(_ snapshot: SystemSnapshot) -> [RuleMemory]
@@ -37,6 +40,8 @@ extension ReclaimPolicy {
     public static var advice: String? { nil }
     /// Nil: there is no such threshold.
     public func contentAbove(on device: DeviceSize) -> ByteCount? { nil }
+    /// False: each decision stands alone.
+    public func isBusy(_ history: ReclaimHistory) -> Bool { false }
     /// Empty: the policy has no rules.
     public func follow(_ snapshot: SystemSnapshot) -> [RuleMemory] { [] }
 }

@@ -74,7 +74,9 @@ public struct SystemSnapshot: Sendable {
 
     /// Free memory and all that the system takes for nothing: pages of files and purgeable memory. Linux calls such a
     /// figure MemAvailable, and jetsam compares it with its thresholds. On a device without either it is `available`.
-    public var obtainable: ByteCount { available + measures.fileBacked + measures.purgeable }
+    public var obtainable: ByteCount {
+        available + measures.fileBacked + (device.kernel == nil ? measures.purgeable : .zero)
+    }
 
     /// A generator of random numbers for this question. All questions at one instant get the same numbers. Draw one
     /// for each of `processes`, in their order.
@@ -107,12 +109,16 @@ public struct DeviceSize: Hashable, Sendable {
     public var scale: Ratio
     /// Thresholds of jetsam that the device itself sets.
     public var marks: JetsamMarks
+    /// The release of XNU whose memory management the device has; nil: none of them.
+    public var kernel: JetsamKernel?
 
     /// A device with this much RAM; without `meant` it represents itself.
     public init(
-        _ ceiling: ByteCount, meant: ByteCount? = nil, scale: Ratio = .one, marks: JetsamMarks = JetsamMarks()
+        _ ceiling: ByteCount, meant: ByteCount? = nil, scale: Ratio = .one, marks: JetsamMarks = JetsamMarks(),
+        kernel: JetsamKernel? = nil
     ) {
         (self.ceiling, whole, self.scale, self.marks) = (ceiling, meant, scale, marks)
+        self.kernel = kernel
     }
 }
 
@@ -128,6 +134,10 @@ public struct MemorySnapshot: Hashable, Sendable {
     public var swapped = ByteCount.zero
     /// Pages of the process that are compressed, a part of the footprint.
     public var compressed = ByteCount.zero
+    /// Pages of the process whose contents the freezer has moved to flash, a part of the footprint. They are no swap.
+    public var onFlash = ByteCount.zero
+    /// What the freezer has done with the process.
+    public var freezer = FreezerPlace.none
     /// What the system may take of the process without asking, a part of `cache`.
     public var purgeable = ByteCount.zero
     /// Pages of the process's files in memory; they are not part of the footprint.

@@ -69,7 +69,9 @@ struct CrossChecks {
         guard decoding.isSound("device", "like"), decoding.isSound("device", "ceiling"),
             decoding.isSound("device", "reserved"), decoding.isSound("device", "scale")
         else { return }
-        if let fault = plan.device.fault {
+        let ofSystem = ["compressor", "kernel", "wired", "system_pageable", "system_compressed", "freezer"]
+        let isSound = ofSystem.allSatisfy { decoding.isSound("device", $0) }
+        if let fault = plan.device.fault ?? (isSound ? plan.device.faultOfSystem : nil) {
             let path = ["device"] + fault.key.split(separator: ".").map(String.init)
             decoding.fault(origin(path), "device.\(fault.key): \(fault.message)")
         } else if plan.device.compressor?.codec == .lz4, plan.backend == .accounting, decoding.isSound("backend") {

@@ -40,4 +40,30 @@ extension Device {
         case .notMapped, .allocatorTooOld, .pageSize, .option, .allocator: return nil
         }
     }
+
+    /// The fault in what a kernel manages, of a device that is sound otherwise; see `fault`.
+    var faultOfSystem: (key: String, message: String)? {
+        if kernel != nil, compressor == nil {
+            return ("kernel", "XNU's memory management needs a compressor; add 'compressor: {}'")
+        }
+        if kernel == nil, freezer != nil { return ("freezer", "the freezer needs a kernel; add 'kernel: 11417'") }
+        if freezer != nil, compressor?.codec == .lz4 {
+            return ("freezer", "contents in the store are drawn; use the compressor's codec model")
+        }
+        for (key, size) in [("system_pageable", systemPageable), ("system_compressed", systemCompressed)]
+        where kernel == nil && size > .zero {
+            return (key, "only a device with a kernel counts it; add 'kernel: 11417'")
+        }
+        let (ofProcesses, most) = (systemPageable + systemCompressed, wired.map(\.size).max() ?? .zero)
+        if ofProcesses > reserved {
+            return (
+                systemCompressed > .zero ? "system_compressed" : "system_pageable",
+                "the system's processes have \(ofProcesses), which is more than the \(reserved) that are reserved"
+            )
+        }
+        if most > .zero, (reserved + most).roundedUp(toMultipleOf: 4_096) >= ceiling {
+            return ("wired", "\(most) beyond the reserved \(reserved) leave nothing of the ceiling, \(ceiling)")
+        }
+        return nil
+    }
 }

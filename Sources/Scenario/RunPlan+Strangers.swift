@@ -46,6 +46,7 @@ extension RunPlan {
                 case .swap: "no simulated device has swap"
                 case .compressor: "the device has no compressor; device.compressor gives it one"
                 case .fileCache: "the device has no file cache; device.file_cache gives it one"
+                case .freezer: "the device has no freezer; device.freezer gives it one"
                 }
             let sentence = "\(place) has no effect: \(remedy)"
             if !found.contains(sentence) { found.append(sentence) }
@@ -58,6 +59,7 @@ extension RunPlan {
         case .swap: false
         case .compressor: device.compressor != nil
         case .fileCache: device.fileCache != nil
+        case .freezer: device.freezer != nil
         }
     }
 

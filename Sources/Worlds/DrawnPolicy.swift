@@ -9,6 +9,17 @@ struct DrawnPolicy {
     private let seed: UInt64
     private let stream: String
     private let hasRules: Bool
+    /// What the first rule does; nil: anything.
+    private var first: RuleAction?
+
+    /// Rules of which the first freezes or thaws, for a device with a freezer.
+    init(freezing seed: UInt64) {
+        var draw = Draw(seed, "freezing policy")
+        type = Ladder.self
+        hasRules = true
+        (self.seed, stream) = (seed, "freezing policy")
+        first = draw.pick([RuleAction.freeze, .thaw])
+    }
 
     init(_ seed: UInt64, stream: String = "policy", mayKnowFuture: Bool = true) {
         var draw = Draw(seed, stream)
@@ -31,7 +42,8 @@ struct DrawnPolicy {
         policy.put("name", .plain(type.name))
         if draw.chance(25) { policy.put("label", .plain("drawn")) }
         guard !hasRules else {
-            policy.put("rules", .list((0..<draw.number(1, 5)).map { DrawnRule.draw(&draw, $0, apps) }))
+            let rules = (0..<draw.number(1, 5)).map { DrawnRule.draw(&draw, $0, apps, $0 == 0 ? first : nil) }
+            policy.put("rules", .list(rules))
             return policy
         }
         var parameters = Record()
@@ -65,7 +77,7 @@ struct DrawnPolicy {
     /// The policy's own table in place of a number. One in four is written as zero, the form of earlier versions, which
     /// is still read.
     private static func table(for parameter: PolicyParameter, _ draw: inout Draw) -> Tree {
-        guard draw.chance(25) else { return .plain("\(ParameterValue.table)") }
+        guard parameter.hasRange, draw.chance(25) else { return .plain("\(ParameterValue.table)") }
         if case .ratio = parameter.lowest { return .plain("\(Ratio.zero)") }
         return .plain("\(ByteCount.zero)")
     }
@@ -73,7 +85,8 @@ struct DrawnPolicy {
 
 /// A random rule.
 enum DrawnRule {
-    static func draw(_ draw: inout Draw, _ index: Int, _ apps: [DrawnApp]) -> Tree {
+    /// - Parameter action: What it does; nil: that is drawn.
+    static func draw(_ draw: inout Draw, _ index: Int, _ apps: [DrawnApp], _ action: RuleAction?) -> Tree {
         var rule = Record()
         rule.put("name", .plain("rule\(index)"))
         // A rule that waits for a rare condition would do nothing.
@@ -81,7 +94,9 @@ enum DrawnRule {
             let usual = Tree.string("available < \(draw.number(15, 95))%")
             rule.put("when", draw.chance(50) ? usual : system(&draw, depth: 0))
         }
-        if draw.chance(90) { rule.put("action", .plain(draw.pick(RuleAction.allCases).rawValue)) }
+        if action != nil || draw.chance(90) {
+            rule.put("action", .plain((action ?? draw.pick(RuleAction.allCases)).rawValue))
+        }
         if draw.chance(45) { rule.put("who", process(&draw, apps, depth: 0)) }
         if draw.chance(65) { rule.put("order", order(&draw, apps)) }
         if draw.chance(45) {

@@ -10,18 +10,25 @@ package enum Outcomes {
     /// The outcomes that must occur in at least one world in a hundred.
     package static let frequent: [String] =
         ExitReason.allCases.map { "exit \($0.rawValue)" }
-        + ReclaimAction.Kind.allCases.map { "action \($0.rawValue)" }
+        + ReclaimAction.Kind.allCases.filter { $0.part != .freezer }.map { "action \($0.rawValue)" }
         + UserRefusal.allCases.filter { !$0.isKeptByLoader }.map { "refused: \($0.rawValue)" }
-        + Refusal.Rule.allCases.filter { !unreachable.contains($0) && $0 != .ending && $0 != .phase }
+        + Refusal.Rule.allCases.filter { !unreachable.contains($0) && !rare.contains($0) }
         .map { "refused by \($0.rawValue)" }
 
     /// The outcomes that must occur in at least one world. A process ends within a fraction of a second, so a policy
-    /// seldom names one meanwhile. Only a process that is no app is named for a suspension that it cannot have.
+    /// seldom names one meanwhile. Only a process that is no app is named for a suspension that it cannot have. Few
+    /// devices have a freezer.
     package static let occasional: [String] =
         EventKind.allCases.map { "event \($0.rawValue)" } + Callback.allCases.map { "callback \($0.rawValue)" }
         + AppNotification.allCases.map { "notification \($0.rawValue)" }
         + LaunchKind.allCases.map { "launch \($0.rawValue)" }
-        + ["refused by \(Refusal.Rule.ending.rawValue)", "refused by \(Refusal.Rule.phase.rawValue)"]
+        + byFreezer + rare.map { "refused by \($0.rawValue)" }
+
+    private static let rare: [Refusal.Rule] = [.ending, .phase, .freezer]
+
+    /// What only a freezer does for a policy.
+    private static let byFreezer: [String] =
+        ReclaimAction.Kind.allCases.filter { $0.part == .freezer }.map { "action \($0.rawValue)" }
 
     /// The rule that none of Plimsoll's policies violates: none names a process or a scene outside its snapshot.
     private static let unreachable: [Refusal.Rule] = [.alive]

@@ -171,7 +171,10 @@ struct WorldFrame {
         root.put("device", device)
         if let topScale { root.put("scale", .plain("\(topScale)")) }
         if draw.chance(90) { root.put("monitor", monitor()) }
-        if draw.chance(92) { root.put("policy", policy.tree(apps)) }
+        var freezing = Draw(seed, "whether rules freeze")
+        let hasFreezer = device["freezer"].map { $0.text == nil } ?? false
+        let given = hasFreezer && freezing.chance(40) ? DrawnPolicy(freezing: seed) : policy
+        if draw.chance(92) { root.put("policy", given.tree(apps)) }
         root.put("limits", limits(apps))
         root.put("lifecycle", lifecycle())
         root.put("apps", .list(apps.map(\.tree)))

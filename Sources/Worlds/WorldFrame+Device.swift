@@ -2,6 +2,7 @@ import Metrics
 import Plan
 import Pressure
 import Quantities
+import Reclaim
 import Scenario
 
 // The phone and its measurements.
@@ -17,9 +18,49 @@ extension WorldFrame {
         if draw.chance(60) { device.put("cores", draw.chance(50) ? .plain("\(cores)") : clusters(cores, &draw).tree) }
         device.put(["fill_rate": 30, "reclaim_rate": 30, "termination_time": 30, "dirty_decay": 30], &draw)
         putIdentity(in: &device)
-        if let compressor = compressor() { device.put("compressor", compressor) }
+        let compressor = self.compressor()
+        if let compressor { device.put("compressor", compressor) }
         if let files = fileCache() { device.put("file_cache", files) }
+        if let wired = wired() { device.put("wired", wired) }
+        if let compressor, compressor.text == nil { putKernel(over: compressor, in: &device) }
         return device.tree
+    }
+
+    /// What the system wires over time, up to a quarter of the RAM.
+    private func wired() -> Tree? {
+        var draw = Draw(seed, "wired")
+        guard draw.chance(15) else { return nil }
+        var at = draw.chance(30) ? TimeSpan.zero : draw.span(.zero, TimeSpan(microseconds: duration.microseconds / 2))
+        let most = ByteCount(ceiling.bytes / 4)
+        let points = (0..<draw.number(1, 4)).map { _ in
+            var point = Record()
+            point.put("at", .plain("\(at)"))
+            point.put("size", draw.chance(25) ? .plain("0B") : draw.size(.kibibytes(64), most))
+            at += draw.span(.milliseconds(1), TimeSpan(microseconds: duration.microseconds / 4))
+            return point.tree
+        }
+        return .list(points)
+    }
+
+    /// XNU's memory management, and with it the freezer, whose contents are drawn.
+    private func putKernel(over compressor: Tree, in device: inout Record) {
+        var draw = Draw(seed, "kernel")
+        guard draw.chance(25) else {
+            if draw.chance(5) { device.put("kernel", .plain("none")) }
+            return
+        }
+        device.put("kernel", .plain(draw.pick(JetsamKernel.allCases).rawValue))
+        let most = ByteCount(reserved.bytes / 2)
+        if reserved >= .mebibytes(1), draw.chance(30) { device.put("system_pageable", draw.size(.kibibytes(4), most)) }
+        if reserved >= .mebibytes(1), draw.chance(30) {
+            device.put("system_compressed", draw.size(.kibibytes(4), most))
+        }
+        guard draw.chance(50) else { return }
+        guard draw.chance(92), compressor["codec"]?.text != "lz4" else { return device.put("freezer", .plain("off")) }
+        var freezer = Record(path: "device.freezer")
+        freezer.put(["slots": 40, "minimum": 60, "suspended_above": 70, "refreeze_after": 40, "demotions": 20], &draw)
+        freezer.put(["below": 50, "budget": 40, "write_rate": 30, "read_rate": 30, "store": 40], &draw)
+        device.put("freezer", freezer.tree)
     }
 
     /// What a device has of its own: a preset, a name, limits and thresholds.
@@ -79,6 +120,11 @@ extension WorldFrame {
         guard draw.chance(92) else { return .plain("off") }
         var cache = Record(path: "device.file_cache")
         cache.put(["read_rate": 60, "keep_free": 60], &draw)
+        var ofSystem = Draw(seed, "system files")
+        if ofSystem.chance(15) {
+            cache.put("system", ofSystem.size(.mebibytes(1), ByteCount(ceiling.bytes / 2)))
+            cache.put(["system_read_rate": 70], &ofSystem)
+        }
         return cache.tree
     }
 

@@ -70,7 +70,7 @@ struct Trial {
     private var tables: [String] {
         // An app, a kind of process, an archetype or a device may bring a limit or a compressor: the run says whether
         // it has these tables.
-        let further = ["pages", "limits"].filter { table in
+        let further = ["pages", "limits", "freezer"].filter { table in
             FileManager.default.fileExists(atPath: "\(folder)/a/\(table).csv")
         }
         return Trial.tables + further

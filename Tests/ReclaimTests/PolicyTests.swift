@@ -55,7 +55,7 @@ struct PolicyTests {
             for parameter in type.parameterTable {
                 let numbers = [parameter.lowest, parameter.standard, parameter.highest].compactMap(\.number)
                 #expect(numbers == numbers.sorted(), "\(type.name).\(parameter.name)")
-                let isChoice = parameter.choices.contains("\(parameter.standard)")
+                let isChoice = parameter.mayBeTable || parameter.choices.contains("\(parameter.standard)")
                 #expect(isChoice || parameter.choices.isEmpty, "\(type.name).\(parameter.name)")
             }
         }
@@ -349,6 +349,46 @@ struct GuardrailTests {
             guardrails.noteTermination(of: ProcessID(1), at: now - .seconds(1))
         }
         #expect(rule(one, [process(1)], two, asked) == nil)
+    }
+
+    /// What the limits answer about freezing or thawing process 1 on a device whose freezer is in this state.
+    private func refusal(
+        _ action: ReclaimAction, _ freezer: FreezerState, _ phase: ProcessPhase = .suspended,
+        _ change: (inout ProcessSnapshot) -> Void = { _ in }
+    ) -> Refusal? {
+        var device = snapshot([process(1, phase, change)])
+        device.measures.freezer = freezer
+        return Guardrails(Limits()).refusal(of: action, in: device)
+    }
+
+    @Test("a suspended app is frozen if the freezer has a slot, budget and room, and the refusal says what lacks")
+    func freezing() {
+        let one = ReclaimAction.freeze(ProcessID(1))
+        #expect(refusal(one, .ready) == nil)
+        #expect(refusal(one, .ready, .background)?.rule == .phase)
+        #expect(refusal(one, .ready) { $0.kind = .helper }?.rule == .phase)
+        #expect(refusal(one, .ready) { $0.isBusy = true }?.rule == .busy)
+        #expect(refusal(one, .ready) { $0.memory.freezer = .frozen }?.explanation == "it is frozen already")
+        for state in [FreezerState.none, .outOfSlots, .outOfBudget, .outOfSpace] {
+            let refusal = refusal(one, state)
+            #expect(refusal?.rule == .freezer && refusal?.isTemporary == false, "\(state)")
+        }
+        #expect(refusal(one, .busy)?.isTemporary == true)
+        #expect(refusal(one, .outOfSlots) { $0.memory.freezer = .thawed } == nil, "it has a slot")
+        #expect(refusal(one, .outOfBudget) { $0.memory.freezer = .thawed }?.rule == .freezer)
+    }
+
+    @Test("what is on flash comes back if there is room for it and for what is compressed")
+    func thawing() {
+        let one = ReclaimAction.thaw(ProcessID(1))
+        #expect(refusal(one, .ready)?.explanation == "nothing of it is on flash")
+        // 24 MiB are available.
+        for (compressed, isRefused) in [(4, false), (5, true)] {
+            let refusal = refusal(one, .outOfSlots, .background) {
+                ($0.memory.onFlash, $0.memory.compressed) = (.mebibytes(20), .mebibytes(compressed))
+            }
+            #expect((refusal?.rule == .freezer) == isRefused)
+        }
     }
 
     @Test("while somebody who was asked to end is not gone yet, nothing passes but ending it at once")

@@ -6,8 +6,13 @@ import Reclaim
 /// Random moments for a policy's decision, drawn from a seed, with everything that a policy can see.
 struct RandomMoments {
     private var random: SeededGenerator
+    /// What only some devices have is drawn apart, so that it changes no other draw.
+    private var parts: SeededGenerator
 
-    init(seed: UInt64, stream: String) { random = SeededGenerator(seed: seed, stream: stream) }
+    init(seed: UInt64, stream: String) {
+        random = SeededGenerator(seed: seed, stream: stream)
+        parts = SeededGenerator(seed: seed, stream: "parts of \(stream)")
+    }
 
     mutating func next() -> SystemSnapshot {
         let ceiling = pick([ByteCount.mebibytes(256), .mebibytes(1_000), .gibibytes(4)])
@@ -22,7 +27,17 @@ struct RandomMoments {
         snapshot.history = history(processes)
         snapshot.oracle = oracle()
         snapshot.seed = random.next()
+        addKernel(to: &snapshot)
         return snapshot
+    }
+
+    /// Gives some of the devices a kernel, and a sweep that its reaper has made.
+    private mutating func addKernel(to snapshot: inout SystemSnapshot) {
+        guard parts.chance(.percent(20)) else { return }
+        let kernels = JetsamKernel.allCases
+        snapshot.device.kernel = kernels[parts.number(in: 0...kernels.count - 1)]
+        guard parts.chance(.percent(50)) else { return }
+        snapshot.history.course.swept = now - .seconds(Int64(parts.number(in: 0...900)))
     }
 
     private mutating func number(_ low: Int, _ high: Int) -> Int { random.number(in: low...max(low, high)) }
@@ -127,11 +142,11 @@ struct RandomMoments {
 
     /// Another value of a parameter: an end of its range, or any number within it, small ones as often as large ones.
     mutating func value(of parameter: PolicyParameter) -> ParameterValue {
+        if !parameter.choices.isEmpty { return .choice(pick(parameter.choices)) }
         switch parameter.standard {
         case .flag(let flag): return .flag(!flag)
-        case .choice(let choice): return .choice(pick(parameter.choices.filter { $0 != choice }))
         case .names: return .names(["app\(number(0, 9))"])
-        case .ratio, .bytes, .time, .count, .table: break
+        case .ratio, .bytes, .time, .count, .choice, .table: break
         }
         guard let numbers = parameter.numbers else { preconditionFailure("\(parameter.name) has no range") }
         if chance(20) { return chance(50) ? parameter.lowest : parameter.highest }

@@ -252,6 +252,15 @@ struct RuleTests {
         #expect(all.count == 6 && swap.allSatisfy(all.contains))
         #expect(all.count { $0.hasSuffix(compressor) } == 2 && all.count { $0.hasSuffix(files) } == 2)
         #expect(try told(["device.compressor={}", "device.file_cache={}"]) == swap)
+        let freezing = ["policy={ name: ladder, rules: [{ name: c, who: frozen == yes, action: thaw }] }"]
+        func toldOfFreezer(_ more: [String] = []) throws -> [String] {
+            try ScenarioTests.Samples.load(ScenarioTests.Samples.commute, Overrides(sets: freezing + more)).get()
+                .idleSettings
+        }
+        let lacks = "has no effect: the device has no freezer; device.freezer gives it one"
+        #expect(try toldOfFreezer() == ["rule 'c': 'frozen == yes' \(lacks)", "rule 'c': thaw \(lacks)"])
+        let has = ["device.compressor={}", "device.kernel=11417", "device.freezer={}"]
+        #expect(try toldOfFreezer(has).isEmpty)
         let lmkd = ["policy={ name: lmkd, parameters: { swap_low: 20%, kill_wait: 1s } }"]
         let plan = try ScenarioTests.Samples.load(ScenarioTests.Samples.commute, Overrides(sets: lmkd)).get()
         #expect(plan.idleSettings == ["parameter 'swap_low' has no effect: no simulated device has swap"])
@@ -276,6 +285,7 @@ struct RuleTests {
             .purgeable: ("purgeable > 1MiB", { $0.memory.purgeable = .mebibytes(3) }),
             .compressed: ("compressed > 1MiB", { $0.memory.compressed = .mebibytes(3) }),
             .files: ("files > 1MiB", { $0.memory.files = .mebibytes(3) }),
+            .frozen: ("frozen == thawed", { $0.memory.freezer = .thawed }),
             .swapped: ("swapped > 0B", { $0.swapped = .mebibytes(3) }),
             .limitShare: ("limit_share > 90%", { $0.limit = MemoryLimit(bytes: .mebibytes(51), isFatal: false) }),
             .siblingShare: ("sibling_share >= 60%", { $0.footprint = .mebibytes(200) }),
@@ -383,13 +393,14 @@ struct RuleTests {
             $0.dirty = .mebibytes(1)
             $0.memory.purgeable = .mebibytes(1)
             $0.memory.files = .mebibytes(1)
+            $0.memory.onFlash = .mebibytes(1)
             $0.scenes = [
                 SceneSnapshot(scene: SceneID(7), phase: .background, size: .mebibytes(5), lastForeground: nil)
             ]
         }
         let asleep = Samples.process(3)
         var device = Samples.device(100, [shown, hidden, asleep])
-        device.measures.compressor = .working
+        (device.measures.compressor, device.measures.freezer) = (.working, .ready)
         let decision = try Samples.policy("[{ name: a, action: \(action.rawValue) }]").decide(device)
         let expected: [ReclaimAction] =
             switch action {
@@ -398,6 +409,8 @@ struct RuleTests {
             case .discard: [.discard(ProcessID(2))]
             case .dropFiles: [.dropFiles(ProcessID(2))]
             case .compress: [.compress(ProcessID(2)), .compress(ProcessID(3)), .compress(ProcessID(1))]
+            case .freeze: [.freeze(ProcessID(3))]
+            case .thaw: [.thaw(ProcessID(2))]
             case .suspend: [.suspend(ProcessID(2))]
             case .disconnectScene: [.disconnectScene(ProcessID(2), SceneID(7))]
             case .terminatePolitely: [.terminatePolitely(ProcessID(2)), .terminatePolitely(ProcessID(3))]
@@ -405,6 +418,23 @@ struct RuleTests {
             }
         #expect(decision.ranking.map(\.action) == expected)
         #expect(!action.meaning.isEmpty)
+    }
+
+    @Test("only suspended apps that are not frozen are frozen, and only on a device with a freezer")
+    func freezing() throws {
+        let processes = [
+            Samples.process(1), Samples.process(2, .background), Samples.process(3) { $0.memory.freezer = .frozen },
+            Samples.process(4) { $0.memory.freezer = .thawed }, Samples.process(5) { $0.kind = .helper },
+            Samples.process(6) { $0.memory.onFlash = $0.footprint },
+        ]
+        var device = Samples.device(100, processes)
+        let freeze = "[{ name: a, action: freeze }]"
+        #expect(try Samples.targets(freeze, device).isEmpty)
+        for state in [FreezerState.ready, .busy, .outOfSlots, .outOfBudget, .outOfSpace] {
+            device.measures.freezer = state
+            #expect(try Samples.targets(freeze, device) == [1, 4])
+        }
+        #expect(try Samples.targets("[{ name: a, action: thaw }]", device) == [6])
     }
 
     @Test("a rule that disconnects is asked of every scene off screen, by the scene's own time, also in front")

@@ -58,6 +58,7 @@ struct RunOutput: Sendable {
     var cores: String { text(RunTables.cores) }
     var pages: String { text(RunTables.pages) }
     var limits: String { text(RunTables.limits) }
+    var freezer: String { text(RunTables.freezer) }
 
     var tables: [String] { RunTables.known.map { text($0) } }
 
@@ -69,6 +70,9 @@ struct RunOutput: Sendable {
 
     /// The rows of `pages.csv`.
     var pageRows: [TableRow] { TableRow.all(in: pages) }
+
+    /// The rows of `freezer.csv`.
+    var freezerRows: [TableRow] { TableRow.all(in: freezer) }
 
     /// The rows of `events.csv`, cell by column.
     var eventTable: [TableRow] { TableRow.all(in: events) }

@@ -93,6 +93,6 @@ struct OverwritingTests {
 }
 
 extension RunDirectory {
-    /// The files of a run without a compressor and without a process that has a memory limit.
-    static let usualFiles = files.filter { $0 != "pages.csv" && $0 != "limits.csv" }
+    /// The files of a run without a compressor, a freezer, or a process that has a memory limit.
+    static let usualFiles = files.filter { !["pages.csv", "limits.csv", "freezer.csv"].contains($0) }
 }

@@ -50,6 +50,17 @@ struct SettingsMatterTests {
         ["device.compressor={codec: lz4, contents: \(contents)}", "backend=jemalloc"] + squeezed
     }
 
+    /// The memory of an iPhone.
+    private static let kernel = ["device.kernel=11417"] + compressed
+    private static let frozen = ["device.freezer={minimum: 1MiB, suspended_above: 0, below: 100%}"] + kernel
+    /// For a while more is wired than was free.
+    private static let wired = "device.wired=[{at: 10s, size: 60MiB}, {at: 20s, size: 0B}]"
+    /// A device whose system has much that counts in the kernel's own ratio.
+    private static let ratio = [
+        "device.ceiling=400MiB", "device.reserved=310MiB", "device.kernel=11417", "device.compressor={}",
+        "monitor={preset: ios-ratio}",
+    ]
+
     /// App a uses files.
     private static let files = ["apps.a.memory.files={size: 60MiB, rate: 4MiB/s}"]
     private static let cached = ["device.file_cache={}"] + files
@@ -87,6 +98,15 @@ struct SettingsMatterTests {
         "device.compressor.input": ["device.compressor={input: 5%}"] + squeezed,
         "device.compressor.threads":
             ["device.compressor={threads: 2, compress_rate: 20MiB/s}", "device.cores=4"] + squeezed,
+        "device.kernel": kernel,
+        "device.wired.at": ["device.wired=[{at: 12s, size: 40MiB}]"],
+        "device.wired.size": ["device.wired=[{at: 10s, size: 30MiB}]"],
+        "device.system_pageable": ["device.system_pageable=200MiB", "device.system_compressed=105MiB"] + ratio,
+        "device.system_compressed": ["device.system_compressed=105MiB"] + ratio,
+        "device.freezer": frozen,
+        "device.file_cache.system": ["device.file_cache={system: 40MiB}"] + files + squeezed,
+        "device.file_cache.system_read_rate":
+            ["device.file_cache={system: 60MiB, system_read_rate: 64KiB/s}", wired] + files,
         "device.file_cache": cached,
         "device.file_cache.read_rate": ["device.file_cache={read_rate: 20MiB/s}"] + files,
         "device.file_cache.keep_free": ["device.file_cache={keep_free: 60%}"] + files,
@@ -345,6 +365,14 @@ struct SettingsMatterTests {
         "device.compressor.pool": compressed,
         "device.compressor.input": compressed,
         "device.compressor.threads": ["device.compressor={compress_rate: 20MiB/s}", "device.cores=4"] + squeezed,
+        "device.kernel": compressed,
+        "device.wired.at": ["device.wired=[{at: 10s, size: 40MiB}]"],
+        "device.wired.size": ["device.wired=[{at: 10s, size: 40MiB}]"],
+        "device.system_pageable": ["device.system_compressed=105MiB"] + ratio,
+        "device.system_compressed": ratio,
+        "device.freezer": kernel,
+        "device.file_cache.system": cached + squeezed,
+        "device.file_cache.system_read_rate": ["device.file_cache={system: 60MiB}", wired] + files,
         "device.file_cache": files,
         "device.file_cache.read_rate": cached,
         "device.file_cache.keep_free": cached,

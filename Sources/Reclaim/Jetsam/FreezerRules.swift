@@ -82,6 +82,9 @@ public struct FreezerRules: Hashable, Sendable {
 
         /// Whether it is in the frozen processes' band: it was frozen, and neither demoted nor lifted above it.
         fileprivate var hasPlace: Bool { isFrozen && band == .freezer }
+
+        /// Whether it is one of those that the freezer considers for the first time.
+        fileprivate var isConsidered: Bool { isApp && isSuspended && !isFrozen }
     }
 
     /// What to freeze next.
@@ -108,15 +111,14 @@ public struct FreezerRules: Hashable, Sendable {
     /// Why the freezer leaves a suspended app alone whatever its slots and its budget; nil: it does not, or it does not
     /// consider the process at all.
     public func skipReason(for process: Candidate) -> SkipReason? {
-        guard process.isApp, process.isSuspended, !process.isFrozen else { return nil }
+        guard process.isConsidered else { return nil }
         if process.footprint < minimum { return .belowMinPages }
         return process.band > FreezerRules.highestBand ? .elevated : nil
     }
 
     /// Whether the app may be frozen, if there is a slot.
     public func isEligible(_ process: Candidate) -> Bool {
-        process.isApp && process.isSuspended && !process.isFrozen && !process.hasFailed
-            && skipReason(for: process) == nil
+        process.isConsidered && !process.hasFailed && skipReason(for: process) == nil
     }
 
     /// What to freeze next; nil: nothing.
@@ -167,6 +169,44 @@ public struct FreezerRules: Hashable, Sendable {
     public func demotedWithoutBudget(_ processes: [Candidate]) -> ProcessID? {
         processes.filter { $0.hasPlace && $0.isThawed }.min(by: FreezerRules.isBefore)?.pid
     }
+}
+
+/// Whether the device's freezer can freeze a process now, as policies see it.
+public enum FreezerState: Sendable {
+    /// The device has none.
+    case none
+    /// It can.
+    case ready
+    /// It is at work on a process, the store is, or it pauses after a thaw that a policy asked for.
+    case busy
+    /// All its slots are taken. A thawed process needs no further one.
+    case outOfSlots
+    /// The budget of the day is spent.
+    case outOfBudget
+    /// The store on flash has no room.
+    case outOfSpace
+
+    /// Why it cannot freeze a process with this place, for people; nil: it can.
+    func obstacle(toFreezing place: FreezerPlace) -> String? {
+        switch self {
+        case .none: "the device has no freezer"
+        case .ready: nil
+        case .busy: "the freezer is at work, or pauses"
+        case .outOfSlots: place == .thawed ? nil : "all slots of the freezer are taken"
+        case .outOfBudget: "what may be written to flash within a day is written"
+        case .outOfSpace: "there is no room on flash"
+        }
+    }
+}
+
+/// What the freezer has done with a process. The raw values are the words that rules use for `frozen`.
+public enum FreezerPlace: String, CaseIterable, Sendable {
+    /// It has no slot.
+    case none = "no"
+    /// It has a slot.
+    case frozen = "yes"
+    /// It has a slot, but has run since it was frozen, or a policy has brought it back.
+    case thawed
 }
 
 /// How much the freezer may write to flash within a day.

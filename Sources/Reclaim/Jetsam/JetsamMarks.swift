@@ -30,3 +30,10 @@ public struct JetsamMarks: Hashable, Sendable {
             reaper: row.reaper > .zero ? share(reaper, row.reaper) : .zero)
     }
 }
+
+extension DeviceSize {
+    /// jetsam's thresholds on this device: the kernel's row for its RAM, with the device's own marks.
+    public func thresholds(in kernel: JetsamKernel) -> JetsamThresholds {
+        marks.applied(to: JetsamThresholds.row(for: meant, in: kernel), of: ceiling)
+    }
+}

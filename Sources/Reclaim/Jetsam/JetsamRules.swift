@@ -5,13 +5,14 @@ import Quantities
 /// The kernel's rules: which step applies, and which process is the step's victim.
 ///
 /// Sources: the releases of `JetsamKernel`. Available memory is free, file-backed or purgeable; thresholds are shares
-/// of all RAM. The rules are evaluated anew after every single kill; the victim's purgeable memory and its unused pages
-/// are taken first. The
-/// releases differ in three things: how they treat band 0 before the shortage is critical, whether they have a
-/// reaper, and their thresholds. Some rules were read in the source of one release only; the other three releases are
-/// assumed to have them, too.
+/// of all RAM. The rules are evaluated anew after every single kill, except on a device with a kernel, where a sweep or
+/// a round goes on (`decideAsKernel`); the victim's purgeable memory and its unused pages are taken first. The releases
+/// differ in four things: how they treat band 0 before the shortage is critical, whether they have a reaper, their
+/// thresholds, and the bands of the aggressive mode's rounds. Some rules were read in the source of one release only;
+/// the other three releases are assumed to have them, too.
 struct JetsamRules: Sendable {
-    var kernel = JetsamKernel.standard
+    /// The release whose rules and thresholds apply; nil: the device's, or else the standard one.
+    var kernel: JetsamKernel?
     /// Thresholds as shares of RAM. If one is nil, the value comes from the kernel's table of thresholds, from the row
     /// for the device's RAM (see `row(for:)`).
     var critical: Ratio?
@@ -22,6 +23,7 @@ struct JetsamRules: Sendable {
     var ram: ByteCount?
     var ballast = Ratio.zero
     var reaperIdle = TimeSpan.seconds(300)
+    var reaperRest = TimeSpan.seconds(300)
     var aggressiveAvailable = Ratio.percent(7)
     var aggressiveCandidates = 5
     var aggressiveWindow = TimeSpan.seconds(6)
@@ -30,11 +32,14 @@ struct JetsamRules: Sendable {
     var sustainedFactor = 2
     var purgesFirst = true
 
+    /// The release whose rules apply on a device.
+    func release(on device: DeviceSize) -> JetsamKernel { kernel ?? device.kernel ?? .standard }
+
     /// The kernel's row of thresholds for a device, with the device's own marks. If `ram` asks for the row of another
     /// device, this device's marks do not apply.
     func row(for device: DeviceSize) -> JetsamThresholds {
-        if let ram { return JetsamThresholds.row(for: ram, in: kernel) }
-        return device.marks.applied(to: JetsamThresholds.row(for: device.meant, in: kernel), of: device.ceiling)
+        let release = release(on: device)
+        return ram.map { JetsamThresholds.row(for: $0, in: release) } ?? device.thresholds(in: release)
     }
 
     /// Above this share of the file cache, pages of files that come back are thrashing. A guess: XNU finds it by the
@@ -54,7 +59,7 @@ struct JetsamRules: Sendable {
             critical: critical ?? row.critical, idle: idle ?? row.idle, soft: soft ?? row.soft,
             reaper: reaper ?? row.reaper)
         if found.reaper > .zero { found.reaper = found.reaper + ballast }
-        guard kernel.raisesCritical else {
+        guard release(on: device).raisesCritical else {
             // The ballast moves every threshold except the critical one.
             found.idle = found.idle + ballast
             found.soft = found.soft + ballast
@@ -78,24 +83,33 @@ struct JetsamRules: Sendable {
         if snapshot.isAboutLimits {
             return answer(snapshot, [Step(.jettisoned, "a limit on background apps is exceeded")])
         }
+        if snapshot.device.kernel != nil { return decideAsKernel(snapshot) }
         if let step = spaceStep(snapshot) { return answer(snapshot, [step]) }
         let thresholds = thresholds(for: snapshot.device, hasIdle: !snapshot.idleProcesses.isEmpty)
         let available = snapshot.obtainable
         func isBelow(_ share: Ratio) -> Bool { available < snapshot.ceiling * share }
         var steps: [Step] = []
-        if isBelow(thresholds.soft) {
-            steps.append(
-                Step(.highwater, "over its soft limit", below: thresholds.soft) {
-                    $0.isOverSoftLimit ? nil : "not over its soft limit"
-                })
-        }
+        if isBelow(thresholds.soft) { steps.append(highwaterStep(below: thresholds.soft)) }
         let thrashing = thrashingStep(snapshot)
         if isBelow(thresholds.critical) || snapshot.requester != nil || thrashing != nil {
             if let step = aggressiveStep(snapshot) { steps.append(step) }
             steps.append(thrashing ?? topProcess(snapshot, thresholds))
             return answer(snapshot, steps)
         }
-        steps += healthySteps(snapshot, thresholds, isBelow)
+        steps += idleStep(thresholds, isBelow)
+        if isBelow(thresholds.reaper) {
+            steps.append(
+                Step(.longIdleExit, "idle for \(reaperIdle) or longer", below: thresholds.reaper) {
+                    whyNotReaped($0, at: snapshot.now)
+                })
+        }
+        steps += sustainedStep(snapshot)
+        return answerHealthy(snapshot, steps)
+    }
+
+    /// What is left to do while the system is healthy: for steps without victims it is nothing.
+    func answerHealthy(_ snapshot: SystemSnapshot, _ found: [Step]) -> Decision {
+        var steps = found
         steps.removeAll { step in snapshot.processes.allSatisfy { step.passesOver($0) != nil } }
         if !steps.isEmpty { return answer(snapshot, steps) }
         return .nothing(
@@ -104,8 +118,15 @@ struct JetsamRules: Sendable {
                 : .content("available memory is above all thresholds that apply"), snapshot)
     }
 
+    /// Who is over a soft limit ends.
+    func highwaterStep(below threshold: Ratio?) -> Step {
+        Step(.highwater, "over its soft limit", below: threshold) {
+            $0.isOverSoftLimit ? nil : "not over its soft limit"
+        }
+    }
+
     /// The compressor is out of space: the top process ends, before all other steps.
-    private func spaceStep(_ snapshot: SystemSnapshot) -> Step? {
+    func spaceStep(_ snapshot: SystemSnapshot) -> Step? {
         guard snapshot.measures.compressor == .full else { return nil }
         var step = Step(.compressorSpaceShortage, "top process, because the compressor is full")
         step.own = Evidence(
@@ -115,7 +136,7 @@ struct JetsamRules: Sendable {
     }
 
     /// Compressed pages, or pages of files, come back too often: the top process ends for that reason.
-    private func thrashingStep(_ snapshot: SystemSnapshot) -> Step? {
+    func thrashingStep(_ snapshot: SystemSnapshot) -> Step? {
         let measures = snapshot.measures
         // After such a kill, the kernel measures anew before it finds thrashing again.
         guard snapshot.history.kills(.compressorThrashing, since: snapshot.now - .milliseconds(500)) == 0,
@@ -136,7 +157,8 @@ struct JetsamRules: Sendable {
         return step
     }
 
-    private func topProcess(_ snapshot: SystemSnapshot, _ thresholds: JetsamThresholds) -> Step {
+    /// The first process of the lowest band ends.
+    func topProcess(_ snapshot: SystemSnapshot, _ thresholds: JetsamThresholds) -> Step {
         guard snapshot.requester == nil else {
             return Step(.pageShortage, "top process, because a thread waits for a page")
         }
@@ -148,28 +170,27 @@ struct JetsamRules: Sendable {
     }
 
     /// There is enough memory for running processes: only idle ones may be ended.
-    private func healthySteps(
-        _ snapshot: SystemSnapshot, _ thresholds: JetsamThresholds, _ isBelow: (Ratio) -> Bool
-    ) -> [Step] {
-        var steps: [Step] = []
-        if isBelow(thresholds.idle) {
-            steps.append(Step(.idleExit, "idle", below: thresholds.idle, passesOver: JetsamRules.notIdle))
-        }
-        if isBelow(thresholds.reaper) {
-            steps.append(
-                Step(.longIdleExit, "idle for \(reaperIdle) or longer", below: thresholds.reaper) {
-                    if $0.band > .idle { return JetsamRules.notIdle($0) }
-                    if snapshot.now - $0.positionedAt < reaperIdle { return "idle for less than \(reaperIdle)" }
-                    return $0.relaunchLikelihood <= .low ? nil : "likely to be launched again"
-                })
-        }
-        if sustainedIsDue(snapshot) && !sustainedRests(snapshot) {
-            steps.append(
-                Step(
-                    .sustainedPressure, "the level has not been normal for \(sustainedAfter)",
-                    passesOver: JetsamRules.notIdle))
-        }
-        return steps
+    func idleStep(_ thresholds: JetsamThresholds, _ isBelow: (Ratio) -> Bool) -> [Step] {
+        guard isBelow(thresholds.idle) else { return [] }
+        return [Step(.idleExit, "idle", below: thresholds.idle, passesOver: JetsamRules.notIdle)]
+    }
+
+    /// Why the reaper leaves a process alone; nil: it does not. It spares what is likely to be launched again: a high
+    /// or a medium likelihood (`MEMORYSTATUS_REAPER_REAP_RELAUNCH_MASK_DEFAULT`).
+    func whyNotReaped(_ process: ProcessSnapshot, at now: Instant) -> String? {
+        if process.band > .idle { return JetsamRules.notIdle(process) }
+        if now - process.positionedAt < reaperIdle { return "idle for less than \(reaperIdle)" }
+        return process.relaunchLikelihood <= .low ? nil : "likely to be launched again"
+    }
+
+    /// The level has not been normal for long.
+    func sustainedStep(_ snapshot: SystemSnapshot) -> [Step] {
+        guard sustainedIsDue(snapshot), !sustainedRests(snapshot) else { return [] }
+        return [
+            Step(
+                .sustainedPressure, "the level has not been normal for \(sustainedAfter)",
+                passesOver: JetsamRules.notIdle)
+        ]
     }
 
     private static func notIdle(_ process: ProcessSnapshot) -> String? {
@@ -207,7 +228,8 @@ struct JetsamRules: Sendable {
         }
     }
 
-    private struct Step {
+    /// A step that applies: whom it ends, and why.
+    struct Step {
         let cause: KillCause
         let reason: String
         let threshold: Ratio?
@@ -217,6 +239,15 @@ struct JetsamRules: Sendable {
         var isIdleRaised = false
         /// What the step compared, if it is not available memory.
         var own: Evidence?
+        /// What it takes of a victim before it ends it.
+        var takes = Takings.purgeableAndUnused
+
+        /// What is taken of a victim first.
+        enum Takings {
+            case nothing
+            case purgeable
+            case purgeableAndUnused
+        }
 
         init(
             _ cause: KillCause, _ reason: String, below threshold: Ratio? = nil,
@@ -228,6 +259,7 @@ struct JetsamRules: Sendable {
             self.passesOver = passesOver
         }
 
+        /// What it compared; nil: nothing of its own.
         func evidence(_ snapshot: SystemSnapshot) -> Evidence? {
             own
                 ?? threshold.map {
@@ -251,7 +283,7 @@ struct JetsamRules: Sendable {
     // MARK: Victims
 
     /// Ranks the victims of the first step, then the further victims of the next step, and so on.
-    private func answer(_ snapshot: SystemSnapshot, _ steps: [Step]) -> Decision {
+    func answer(_ snapshot: SystemSnapshot, _ steps: [Step]) -> Decision {
         let ordered = JetsamOrder.sorted(snapshot.processes)
         var victims: [Victim] = []
         for (place, step) in steps.enumerated() {
@@ -302,12 +334,15 @@ struct JetsamRules: Sendable {
         /// What is taken from the victim before it is ended.
         func purges(score: Int64) -> [Candidate] {
             var purges: [Candidate] = []
+            if step.takes == .nothing { return [] }
             if process.memory.purgeable > .zero {
                 var candidate = candidate(.discard(process.pid), score: score)
                 candidate.reason = "its purgeable memory is taken first"
                 purges.append(candidate)
             }
-            if process.dirty > .zero { purges.append(candidate(.purge(process.pid), score: score)) }
+            if process.dirty > .zero && step.takes == .purgeableAndUnused {
+                purges.append(candidate(.purge(process.pid), score: score))
+            }
             return purges
         }
 
@@ -377,7 +412,7 @@ package enum JetsamOrder {
 }
 
 extension SystemSnapshot {
-    fileprivate var idleProcesses: [ProcessSnapshot] { processes.filter { $0.band == .idle } }
+    var idleProcesses: [ProcessSnapshot] { processes.filter { $0.band == .idle } }
 }
 
 extension ProcessSnapshot {
@@ -387,7 +422,7 @@ extension ProcessSnapshot {
     }
 
     /// The kernel exempts nobody else, not even the process whose allocation waits (`memorystatus_kill_top_process`).
-    fileprivate var mayBeVictim: Bool { band < .internal && !isEnding }
+    var mayBeVictim: Bool { band < .internal && !isEnding }
 
     fileprivate var whyNoVictim: String { isEnding ? "it is on its way out" : "in the internal band" }
 }

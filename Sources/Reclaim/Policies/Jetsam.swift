@@ -2,10 +2,11 @@ import Quantities
 
 /// iOS's kernel: bands, limits and thresholds of available memory, one kill at a time.
 ///
-/// Reproduces the release that its parameter `kernel` names, by default xnu-11417.101.15. `JetsamKernel` states how the
-/// releases differ, `JetsamRules` the order of the steps, those of the compressor and the file cache included. Steps
-/// that need a freezer are left out, because the device has none. Processes in the foreground are ranked like those in
-/// any other band; the guardrails decide whether they may be ended.
+/// Reproduces the release that its parameter `kernel` names, by default the device's or else xnu-11417.101.15.
+/// `JetsamKernel` states how the releases differ, `JetsamRules` the order of the steps, those of the compressor and the
+/// file cache included. On a device with a kernel (`DeviceSize.kernel`) the reaper ends all long-idle processes of one
+/// moment, and the aggressive mode goes by rounds (`JetsamCourse`); elsewhere each kill is decided alone. Processes in
+/// the foreground are ranked like those in any other band; the guardrails decide whether they may be ended.
 public struct Jetsam: ReclaimPolicy {
     public static let name = "jetsam"
     public static let summary = "iOS's kernel: priority bands against shares of RAM available (xnu-8792 to xnu-11417)"
@@ -17,6 +18,8 @@ public struct Jetsam: ReclaimPolicy {
     public init() {}
 
     public func contentAbove(on device: DeviceSize) -> ByteCount? { rules.contentAbove(on: device) }
+
+    public func isBusy(_ history: ReclaimHistory) -> Bool { history.course.isBusy }
 
     public func decide(_ snapshot: SystemSnapshot) -> Decision { rules.decide(snapshot) }
 }
@@ -57,8 +60,9 @@ extension JetsamPolicy {
         let kernel = JetsamKernel.standard
         return [
             Parameter(
-                \.rules.kernel, "kernel",
-                meaning: "the release of XNU whose rules and thresholds apply: iOS 16, 17, 18.0, 18.4",
+                \.rules.kernel, "kernel", table: { $0.rules.release(on: $1) },
+                meaning: "the release of XNU whose rules and thresholds apply: iOS 16, 17, 18.0, 18.4; table: the "
+                    + "device's own (device.kernel), or \(kernel.rawValue)",
                 source: "xnu-8792, xnu-10063, xnu-11215, xnu-11417.101.15"),
             share(
                 \.rules.critical, \.critical, "critical",
@@ -77,6 +81,10 @@ extension JetsamPolicy {
             Parameter(
                 \.rules.reaperIdle, "reaper_idle", from: .zero, to: .hours(24),
                 meaning: "the time in band 0 after which a process counts as long idle",
+                source: JetsamKernel.xnu11417.version),
+            Parameter(
+                \.rules.reaperRest, "reaper_rest", from: .zero, to: .hours(24),
+                meaning: "on a device with a kernel: the time after a sweep of the reaper in which no other begins",
                 source: JetsamKernel.xnu11417.version),
         ]
     }
@@ -114,7 +122,7 @@ extension JetsamPolicy {
             Parameter(
                 \.rules.aggressiveWindow, "aggressive_window", from: .zero, to: .minutes(10),
                 meaning: "each kill of the aggressive mode counts for this time; the more kills count, the higher "
-                    + "the bands that the next one may reach",
+                    + "the bands that the next one may reach; on a device with a kernel, rounds count, not kills",
                 source: source),
             Parameter(
                 \.rules.sustainedAfter, "sustained_after", from: .zero, to: .hours(24),
@@ -130,7 +138,8 @@ extension JetsamPolicy {
                 source: source),
             Parameter(
                 \.rules.purgesFirst, "purge_first",
-                meaning: "whether the victim's own unused pages are taken first; if that is enough, it is spared",
+                meaning: "whether the victim's own unused pages are taken first; if that is enough, it is spared; on a "
+                    + "device with a kernel, purgeable memory alone",
                 source: source),
         ]
     }

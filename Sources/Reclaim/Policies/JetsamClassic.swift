@@ -22,5 +22,7 @@ public struct JetsamClassic: ReclaimPolicy {
 
     public func contentAbove(on device: DeviceSize) -> ByteCount? { rules.contentAbove(on: device) }
 
+    public func isBusy(_ history: ReclaimHistory) -> Bool { history.course.isBusy }
+
     public func decide(_ snapshot: SystemSnapshot) -> Decision { rules.decide(snapshot) }
 }

@@ -56,6 +56,8 @@ extension RuleAction {
         case .discard: "takes purgeable memory of an app off screen"
         case .dropFiles: "drops the pages of its files; it reads them again when it uses them"
         case .compress: "compresses its pages; it decompresses them when it uses them"
+        case .freeze: "moves the pages of a suspended app to flash; it reads them again when it uses them"
+        case .thaw: "brings its pages back from flash"
         case .suspend: "stops the code of an app off screen"
         case .disconnectScene: "disconnects scenes off screen, even of the app in front; their sessions are kept"
         case .terminatePolitely: "asks it to end; it is called back and has \(Deadline.terminationTime)"
@@ -67,6 +69,7 @@ extension RuleAction {
     public var part: DevicePart? {
         switch self {
         case .compress: .compressor
+        case .freeze, .thaw: .freezer
         case .dropFiles: .fileCache
         case .warn, .purge, .discard, .suspend, .disconnectScene, .terminatePolitely, .terminate: nil
         }
@@ -75,7 +78,7 @@ extension RuleAction {
     /// Whether the process loses something by the action.
     var isLoss: Bool {
         switch self {
-        case .warn, .purge, .discard, .dropFiles, .compress: false
+        case .warn, .purge, .discard, .dropFiles, .compress, .freeze, .thaw: false
         case .suspend, .disconnectScene, .terminatePolitely, .terminate: true
         }
     }

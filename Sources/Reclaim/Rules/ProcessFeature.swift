@@ -18,6 +18,7 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
     case purgeable
     case compressed
     case files
+    case frozen
     case swapped
     case limitShare = "limit_share"
     case siblingShare = "sibling_share"
@@ -37,6 +38,7 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
         case .app, .like: .name
         case .mode: .choice(["none"] + BackgroundMode.allCases.map(\.rawValue))
         case .busy, .answering, .waiting: .choice(["no", "yes"])
+        case .frozen: .choice(FreezerPlace.allCases.map(\.rawValue))
         case .likelihood: .ladder(RelaunchLikelihood.allCases.map(\.rawValue))
         case .footprint, .dirty, .cache, .purgeable, .compressed, .files, .swapped: .memory
         case .limitShare, .siblingShare, .sizeRank, .growth: .share
@@ -62,6 +64,7 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
         case .purgeable: "memory that the system may take without asking"
         case .compressed: "what of it is compressed, at its full size"
         case .files: "pages of its files in memory, which are no part of its footprint"
+        case .frozen: "whether the freezer has moved it to flash; thawed: it has run since, or was brought back"
         case .swapped: "what it has in swap"
         case .limitShare: "its share of its own limit (of all RAM if it has none)"
         case .siblingShare: "its share of what all processes hold"
@@ -82,6 +85,7 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
         case .swapped: .swap
         case .compressed: .compressor
         case .files: .fileCache
+        case .frozen: .freezer
         case .state, .app, .like, .mode, .busy, .answering, .waiting, .likelihood, .footprint, .dirty, .cache,
             .purgeable, .limitShare, .siblingShare, .sizeRank, .growth, .idle, .age, .warned, .relaunchCost, .band,
             .oomScore:
@@ -113,6 +117,7 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
         case .purgeable: RuleReading(process.memory.purgeable, of: snapshot.ceiling)
         case .compressed: RuleReading(process.memory.compressed, of: snapshot.ceiling)
         case .files: RuleReading(process.memory.files, of: snapshot.ceiling)
+        case .frozen: RuleReading(Int64(FreezerPlace.allCases.firstIndex(of: process.memory.freezer) ?? 0))
         case .swapped: RuleReading(process.swapped, of: snapshot.ceiling)
         case .limitShare: RuleReading(process.limitShare(of: snapshot.ceiling))
         case .siblingShare: RuleReading(process.footprint.share(of: view.held))

@@ -84,14 +84,22 @@ extension ProcessSnapshot {
     /// What an action on the process, or on a scene of it, frees at most.
     public func mayFree(by action: RuleAction, of scene: SceneID? = nil) -> ByteCount {
         switch action {
-        case .warn, .suspend: .zero
+        case .warn, .thaw, .suspend: .zero
         case .purge: dirty
         case .discard: memory.purgeable
         case .dropFiles: memory.files
-        case .compress: footprint - memory.compressed
+        case .compress: footprint - memory.compressed - memory.onFlash
+        case .freeze: footprint - memory.onFlash
         case .disconnectScene: scenes.first { $0.scene == scene }?.size ?? .zero
         case .terminatePolitely, .terminate: footprint
         }
+    }
+}
+
+extension ProcessSnapshot {
+    /// Whether the process is one that a freezer could freeze, if it had a slot, the budget and the room.
+    fileprivate var mayBeFrozen: Bool {
+        phase == .suspended && isApp && memory.freezer != .frozen && mayFree(by: .freeze) > .zero
     }
 }
 
@@ -136,7 +144,7 @@ extension LadderRule {
         switch action {
         case .disconnectScene: !snapshot.isAboutLimits
         case .terminate, .terminatePolitely: !snapshot.protectsForeground
-        case .warn, .purge, .discard, .dropFiles, .compress, .suspend: false
+        case .warn, .purge, .discard, .dropFiles, .compress, .freeze, .thaw, .suspend: false
         }
     }
 
@@ -149,6 +157,8 @@ extension LadderRule {
         case .warn: process.phase.runsCode && !process.answersWarning
         case .purge, .discard, .dropFiles: process.mayFree(by: action) > .zero
         case .compress: process.mayFree(by: action) > .zero && snapshot.measures.compressor != .none
+        case .freeze: process.mayBeFrozen && snapshot.measures.freezer != .none
+        case .thaw: process.memory.onFlash > .zero
         case .suspend: process.phase == .background
         case .disconnectScene, .terminatePolitely, .terminate: true
         }
@@ -168,6 +178,8 @@ extension LadderRule {
         case .discard: .discard(pid)
         case .dropFiles: .dropFiles(pid)
         case .compress: .compress(pid)
+        case .freeze: .freeze(pid)
+        case .thaw: .thaw(pid)
         case .suspend: .suspend(pid)
         case .disconnectScene: target.window.map { .disconnectScene(pid, $0.scene) }
         case .terminatePolitely: .terminatePolitely(pid)

@@ -6,6 +6,7 @@ public enum DevicePart: String, CaseIterable, Sendable {
     case swap
     case compressor
     case fileCache = "file cache"
+    case freezer
 }
 
 /// What a rule's `when` and `until` can refer to; the raw values are the names in scenarios.

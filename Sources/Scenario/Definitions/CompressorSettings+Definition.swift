@@ -32,7 +32,8 @@ extension CompressorSettings: Described {
                 "The same for pages that come back, beside `decompress_rate`."),
             Field(
                 "keep_free", \.keepFree, .quantity(to: .percent(90)), drawn: .shares(0, 60),
-                "The compressor works while less than this share of the RAM is available."),
+                "The compressor works while less than this share of the RAM is available. It has no effect with "
+                    + "`device.kernel`."),
             Field(
                 "resume_share", \.resumeShare, .quantity(to: .one),
                 "The share of its compressed pages that a process brings back when it is resumed."),

@@ -279,8 +279,9 @@ extension Codec where Value == ParameterValue {
 }
 
 extension PolicyParameter {
-    /// Whether the text has the form of the parameter's quantity, whatever its range.
+    /// Whether the text has the form of the parameter's quantity, whatever its range. A choice may be any word.
     fileprivate func isQuantity(_ text: String) -> Bool {
+        guard choices.isEmpty else { return true }
         guard text.first?.isNumber == true else { return false }
         return switch lowest {
         case .ratio: (try? Ratio(parsing: text)) != nil

@@ -41,7 +41,7 @@ extension ProcessFeature: ClaimMeasure {
         case .limitShare, .growth: ClaimScope(kind: kind, mostShare: ClaimScope.open)
         case .oomScore: ClaimScope(kind: kind, counts: -1_000...1_000)
         case .state, .app, .mode, .busy, .answering, .waiting, .likelihood, .footprint, .dirty, .cache, .purgeable,
-            .compressed, .files, .swapped,
+            .compressed, .files, .frozen, .swapped,
             .siblingShare, .sizeRank, .idle, .age, .warned, .relaunchCost, .band:
             ClaimScope(kind: kind)
         }

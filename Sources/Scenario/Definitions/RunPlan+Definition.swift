@@ -201,6 +201,26 @@ extension Device: Described {
                 "file_cache", \.fileCache, Codec<FileCacheSettings>.record.orNone("off"),
                 "Keeps pages of the apps' files (`memory.files`) in memory that is free otherwise, drops them when "
                     + "memory is needed, and reads them again. Off: files take no memory and no time."),
+            Field(
+                "kernel", \.kernel, Codec<JetsamKernel>.kernel.orNone(), omitted: { $0 == nil },
+                "The release of XNU whose memory management the device has: when pages are compressed, what counts as "
+                    + "available, how jetsam sweeps. Needs a compressor. None: Plimsoll's own rules."),
+            Field(
+                "wired", \.wired, .wiredPoints, omitted: \.isEmpty,
+                "What the system wires beyond `reserved`, over time, such as the graphics of a game. It takes free "
+                    + "memory, and waits for the rest."),
+            Field(
+                "system_pageable", \.systemPageable, .scaled(), omitted: { $0 == .zero },
+                "Pages of the system's own processes that are neither wired nor compressed, a part of `reserved`: they "
+                    + "count in the monitor `ios-ratio`. Needs a kernel."),
+            Field(
+                "system_compressed", \.systemCompressed, .scaled(), omitted: { $0 == .zero },
+                "What the system's own processes take in the compressor, a part of `reserved`: it counts in the "
+                    + "monitor `ios-ratio`. Needs a kernel."),
+            Field(
+                "freezer", \.freezer, Codec<FreezerSettings>.record.orNone("off"), omitted: { $0 == nil },
+                "Moves suspended apps to flash, where they survive shortages of memory. Needs a kernel, and a "
+                    + "compressor with `codec: model`. Off: no app is frozen."),
         ])
 }
 

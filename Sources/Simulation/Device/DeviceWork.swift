@@ -20,6 +20,8 @@ struct WorkOrder: Hashable {
         case bury
         /// The compressor compresses pages.
         case compress
+        /// The freezer compresses the pages of a process before they go to flash.
+        case freeze
     }
 
     let kind: Kind
@@ -37,6 +39,7 @@ struct WorkOrder: Hashable {
         case (.deferredWork, let owner?): .due(owner, .deferredWorkDone(serial: serial))
         case (.use, let owner?): .due(owner, .useDone(serial: serial))
         case (.compress, _): .compressDone(serial: serial)
+        case (.freeze, _): .freezeDone(serial: serial)
         case (.bury, _): .memoryReturns(serial: serial)
         case (.reclaim, _), (_, nil): .reclaimDone(serial: serial)
         }

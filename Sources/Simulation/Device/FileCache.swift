@@ -12,6 +12,9 @@ import Quantities
 /// of its uses finds its page there. Pages are dropped in the order in which their apps last used files. Storage serves
 /// one read after the other.
 ///
+/// The system has files of its own: code and resources that its processes share. They are there when the run begins,
+/// are dropped like those of an app, and come back into memory that is free, at a rate, with nobody waiting for them.
+///
 /// Everything here is in pages of the device that is meant, unless it says otherwise.
 final class FileCache {
     /// The file pages of one app.
@@ -28,26 +31,18 @@ final class FileCache {
         var lastUse = Instant.zero
     }
 
-    /// A process that waits for storage.
-    private struct Reader {
-        let process: ProcessReference
-        let since: Instant
-        let until: Instant
-        /// Whether it waits for pages that were dropped before.
-        let isRefault: Bool
-    }
-
     private static let page = 4_096
     /// The sizes of one allocation.
     private static let chunk = [Int](repeating: page, count: 512)
 
     private let settings: FileCacheSettings
+    /// Free memory that is no room for files, in bytes of this device.
+    private let kept: ByteCount
     private let slot: MemorySlot
-    /// By app; nil for an app that uses no files.
+    /// By app; nil for an app that uses no files. The last one is the system's.
     private var holdings: [Holding?] = []
-    private var readers: [Reader] = []
-    /// When storage has delivered all that was asked of it.
-    private var storageIsFree = Instant.zero
+    /// When pages of the system's own files last had the chance to come back.
+    private var returnedAt = Instant.zero
     private(set) var thrashing = FileThrashing()
     /// Pages read from storage so far.
     private(set) var read = 0
@@ -55,18 +50,25 @@ final class FileCache {
     private(set) var refaulted = 0
     /// Pages dropped so far.
     private(set) var dropped = 0
+    private let reads: StorageReads
     private let memory: any DeviceMemory
     private let faults: RunFaults
 
+    /// - Parameters:
+    ///   - sizes: Of the apps' files, in bytes of the device that is meant.
+    ///   - pageout: Its target is what is kept free on a device with a kernel.
     init(
-        _ settings: FileCacheSettings, _ sizes: [ByteCount], memory: any DeviceMemory, faults: RunFaults
+        _ settings: FileCacheSettings, _ sizes: [ByteCount], pageout: PageoutRules?, reads: StorageReads,
+        memory: any DeviceMemory, faults: RunFaults
     ) throws(AllocatorError) {
         self.settings = settings
+        kept = pageout?.ends ?? memory.books.ceiling * settings.keepFree
+        self.reads = reads
         self.memory = memory
         self.faults = faults
         slot = try memory.makeProcess()
         memory.holdsFiles(slot)
-        holdings = sizes.map { size in
+        holdings = (sizes + [settings.system.unscaled(by: memory.scale)]).map { size in
             guard size > .zero else { return nil }
             let pages = size.roundedUp(toMultipleOf: FileCache.page).bytes / FileCache.page
             return Holding(pool: memory.makePool(in: slot), size: pages)
@@ -106,34 +108,37 @@ final class FileCache {
         holdings[process.app.index]?.known = min(holding.size, holding.known + missing - returning)
         read += missing
         refaulted += returning
-        return wait(of: process, for: missing, isRefault: returning > 0, at: now)
+        let time = settings.readRate.time(for: ByteCount(missing * FileCache.page))
+        return reads.wait(of: process, for: time, isRefault: returning > 0, at: now)
     }
 
-    private func wait(of process: LiveProcess, for pages: Int, isRefault: Bool, at now: Instant) -> Instant {
-        let time = settings.readRate.time(for: ByteCount(pages * FileCache.page))
-        storageIsFree = max(now, storageIsFree) + time
-        readers.append(
-            Reader(process: process.reference, since: now, until: storageIsFree, isRefault: isRefault))
-        return storageIsFree
+    // MARK: The system's own files
+
+    /// What stands for the system among the apps.
+    private var system: AppID { AppID(holdings.count - 1) }
+
+    /// The run begins: pages of the system's own files are in memory, as far as there is room.
+    func begin() {
+        guard let holding = holdings[system.index] else { return }
+        holdings[system.index]?.known = holding.size
+        load(holding.size, of: system)
     }
 
-    /// The process has what it waited for; returns since when it waited.
-    func finishReading(_ process: LiveProcess, at now: Instant) -> Instant? {
-        readers.removeAll { $0.until < now }
-        guard let place = readers.firstIndex(where: { $0.process == process.reference && $0.until == now }) else {
-            return nil
-        }
-        return readers.remove(at: place).since
+    /// Pages of the system's own files that were dropped come back, as many as the system uses between two samples, and
+    /// only into free memory. They are no refaults: nobody waits for them.
+    func returnSystem(at now: Instant) {
+        defer { returnedAt = now }
+        guard let holding = holdings[system.index] else { return }
+        let used = holding.used + settings.systemReadRate.bytes(in: now - returnedAt).bytes
+        let missing = holding.size - cached(holding)
+        // What finds no room is not made up for later.
+        holdings[system.index]?.used = missing > 0 ? used % FileCache.page : 0
+        let count = min(used / FileCache.page, missing, room)
+        guard count > 0 else { return }
+        load(count, of: system)
+        read += count
+        holdings[system.index]?.lastUse = now
     }
-
-    /// Whether the process waits for storage.
-    func isRead(by process: LiveProcess) -> Bool { readers.contains { $0.process == process.reference } }
-
-    /// Whether a process waits for pages that were dropped before: memory is too short for what is in use.
-    ///
-    /// Linux counts this time as a stall for memory (`PSI_MEM_SOME`), unlike the time in which a page is read for the
-    /// first time.
-    func isStalling(at now: Instant) -> Bool { readers.contains { $0.isRefault && $0.until > now } }
 
     // MARK: Pages come and go
 
@@ -153,8 +158,7 @@ final class FileCache {
 
     /// The pages that the cache may still take.
     private var room: Int {
-        let kept = memory.books.ceiling * settings.keepFree
-        return max(.zero, memory.available - kept).unscaled(by: memory.scale).bytes / FileCache.page
+        max(.zero, memory.available - kept).unscaled(by: memory.scale).bytes / FileCache.page
     }
 
     /// Drops pages, those first whose apps last used files longest ago. Returns how many.
@@ -201,7 +205,7 @@ final class FileCache {
 
     /// Drops pages as long as less memory is free than the device keeps free.
     func keepMemoryFree() {
-        let lacking = memory.books.ceiling * settings.keepFree - memory.available
+        let lacking = kept - memory.available
         if lacking > .zero { _ = giveBack(lacking) }
     }
 

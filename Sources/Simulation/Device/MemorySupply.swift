@@ -1,6 +1,7 @@
 import Memory
 import Plan
 import Quantities
+import Reclaim
 import Workload
 
 /// What of the device's memory can be had without a policy: free memory, and what the system takes back without ending
@@ -8,6 +9,12 @@ import Workload
 final class MemorySupply {
     /// Nil for a device without a file cache.
     let files: FileCache?
+    /// Nil for a device whose wired memory never changes.
+    let wired: WiredMemory?
+    /// Who waits for storage.
+    let reads = StorageReads()
+    /// XNU's pageout; nil on a device without a kernel or without a compressor.
+    let pageout: PageoutRules?
     /// Whether an app has purgeable memory.
     private let hasPurgeable: Bool
     private let reclaimRate: ByteRate
@@ -25,15 +32,28 @@ final class MemorySupply {
         self.faults = faults
         reclaimRate = plan.device.reclaimRate
         hasPurgeable = plan.hasPurgeableMemory
-        guard let settings = plan.device.fileCache else {
-            files = nil
-            return
+        let pageout = memory.compressor.flatMap { _ in
+            plan.device.kernel.map { PageoutRules(plan.device, ceiling: memory.books.ceiling, kernel: $0) }
         }
+        self.pageout = pageout
+        files = MemorySupply.makeFiles(plan, pageout, reads, memory, faults)
+        // XNU's pageout finds the pages that wired memory waits for.
+        wired = WiredMemory(
+            plan.device.wired, files: pageout == nil ? files : nil, memory: memory, faults: faults)
+    }
+
+    private static func makeFiles(
+        _ plan: RunPlan, _ pageout: PageoutRules?, _ reads: StorageReads, _ memory: any DeviceMemory,
+        _ faults: RunFaults
+    ) -> FileCache? {
+        guard let settings = plan.device.fileCache else { return nil }
         do throws(AllocatorError) {
-            files = try FileCache(settings, plan.apps.map(\.memory.files.size), memory: memory, faults: faults)
+            return try FileCache(
+                settings, plan.apps.map(\.memory.files.size), pageout: pageout, reads: reads, memory: memory,
+                faults: faults)
         } catch {
-            files = nil
             faults.fail("\(error)")
+            return nil
         }
     }
 
@@ -58,10 +78,34 @@ final class MemorySupply {
     }
 
     /// Free memory and all that is taken for nothing. Linux calls such a figure MemAvailable, and jetsam compares it
-    /// with its thresholds.
+    /// with its thresholds. XNU counts purgeable memory only without a compressor (xnu-11417.101.15, vm_page.h:1280).
     var obtainable: ByteCount {
         guard hasPurgeable || files != nil else { return memory.available }
-        return memory.available + fileBacked + purgeable
+        return memory.available + fileBacked + (pageout == nil ? purgeable : .zero)
+    }
+
+    // MARK: XNU's pageout
+
+    /// What it takes next; nil without it.
+    var source: PageoutRules.Source? {
+        pageout?.source(files: fileBacked, pageable: pageable, isLowOnSpace: isLowOnSpace)
+    }
+
+    /// Pages of files beyond those that it leaves.
+    var filesBeyondLeast: ByteCount {
+        let least = pageout?.leastFiles(ofPageable: pageable, isLowOnSpace: isLowOnSpace) ?? .zero
+        return max(.zero, fileBacked - least)
+    }
+
+    /// What is neither wired nor compressed.
+    private var pageable: ByteCount {
+        let books = memory.books
+        return books.ceiling - books.reserved - books.compressor
+    }
+
+    private var isLowOnSpace: Bool {
+        guard let compressor = memory.compressor else { return false }
+        return compressor.figures.use >= SystemMeasures.compressorIsFull
     }
 
     // MARK: Taking it
@@ -74,9 +118,16 @@ final class MemorySupply {
         let missing = shortage.wanted - shortage.free
         let wanted = max(missing, MemorySupply.leastTaken * memory.scale)
         var taken = takePurgeable(wanted)
-        if taken < wanted, let files { taken += files.giveBack(wanted - taken) }
+        if taken < wanted, let files { taken += files.giveBack(min(wanted - taken, filesAtOnce)) }
         guard taken >= missing else { return nil }
         return max(reclaimRate.time(for: taken.unscaled(by: memory.scale)), TimeSpan(microseconds: 1))
+    }
+
+    /// The pages of files that a process without room takes itself: all of them, but under XNU's pageout only those
+    /// that it takes before any others.
+    private var filesAtOnce: ByteCount {
+        guard pageout != nil else { return fileBacked }
+        return source == .files ? filesBeyondLeast : .zero
     }
 
     /// Takes volatile memory of the processes that were in front longest ago. Returns how much memory came back.
@@ -107,10 +158,18 @@ final class MemorySupply {
 
     // MARK: Samples
 
-    /// Keeps some memory free, as the system does in the background.
+    /// Keeps some memory free, as the system does in the background. Wired memory that waits comes first.
     func keepMemoryFree(at now: Instant) {
-        files?.keepMemoryFree()
+        wired?.grow()
+        if pageout == nil { files?.keepMemoryFree() }
+        files?.returnSystem(at: now)
         files?.observeThrashing(at: now)
+    }
+
+    /// The run is over, and all processes have ended: what else was handed out goes back to the device.
+    func end() {
+        files?.end()
+        wired?.end()
     }
 
     /// The figures of this moment and of the last sample, for `pages.csv`.

@@ -30,6 +30,8 @@ final class MemoryWaiters {
     private var queue: [ProcessReference] = []
     /// What the last allocation could not have, because it was withheld for waiting processes.
     private var keptBack = ByteCount.zero
+    /// Free memory that no allocation gets; see `PageoutRules.reserve`.
+    private var reserved = ByteCount.zero
     /// Memory has come back and the waiting processes have not tried again yet.
     private var areDue = false
     private(set) var stalls = StallMeter()
@@ -161,24 +163,36 @@ final class MemoryWaiters {
             let wanted = shortage(of: other)?.wanted ?? .zero
             return owed + max(wanted, min(other.work.remaining ?? .zero, slice) * memory.scale)
         }
-        memory.keepBack(keptBack)
+        memory.keepBack(keptBack + reserved)
     }
 
     /// Call after the allocation.
     func keepNothingBack() {
-        if keptBack > .zero { memory.keepBack(.zero) }
+        if keptBack > .zero || reserved > .zero { memory.keepBack(reserved) }
+    }
+
+    /// From now on, so much free memory is withheld from all allocations.
+    func reserve(_ bytes: ByteCount) {
+        guard bytes != reserved else { return }
+        reserved = bytes
+        memory.keepBack(bytes)
+    }
+
+    /// Nothing is withheld until `keepNothingBack`.
+    func liftReserve() {
+        if reserved > .zero { memory.keepBack(.zero) }
     }
 
     // MARK: Stalls
 
     /// Accounts for the time since the last event: a process that waits for memory has waited all of it. Waiting for
     /// file pages that were dropped counts, too.
-    func accountStalls(until instant: Instant, _ files: FileCache?) {
-        let isWaiting = !queue.isEmpty || files?.isStalling(at: agenda.now) == true
+    func accountStalls(until instant: Instant, _ reads: StorageReads) {
+        let isWaiting = !queue.isEmpty || reads.isStalling(at: agenda.now)
         let isWorking =
             !isWaiting
             || processes.live.contains {
-                $0.thread.isRunning && !self.isWaiting($0) && files?.isRead(by: $0) != true
+                $0.thread.isRunning && !self.isWaiting($0) && !reads.isRead(by: $0)
             }
         stalls.advance(to: instant, isWaiting: isWaiting, isWorking: isWorking)
     }

@@ -89,11 +89,11 @@ final class MemoryWorker {
 
     init(
         slice: ByteCount, hasLimits: Bool, memory: any DeviceMemory, supply: MemorySupply, waiters: MemoryWaiters,
-        recorder: RunRecorder, faults: RunFaults, compressor: CompressorSettings?, processes: ProcessTable,
+        recorder: RunRecorder, faults: RunFaults, device: Device, processes: ProcessTable,
         scheduler: Scheduler, agenda: Agenda
     ) {
         self.compressor = PageCompressor(
-            compressor, memory: memory, supply: supply, processes: processes, waiters: waiters, scheduler: scheduler,
+            device, memory: memory, supply: supply, processes: processes, waiters: waiters, scheduler: scheduler,
             agenda: agenda)
         taken = PagesTaken(apps: processes.apps.count, scale: memory.scale)
         self.supply = supply
@@ -148,16 +148,17 @@ final class MemoryWorker {
             case .endScene(let scene): endScenePool(scene, of: process)
             }
             process.work.position += 1
-            if let cost = decompressionCost(of: process) { return .decompressing(cost) }
+            if let cost = costOfComingBack(to: process) { return cost }
         }
-        return decompressionCost(of: process).map { .decompressing($0) } ?? .finished
+        return costOfComingBack(to: process) ?? .finished
     }
 
-    /// The time for which the main thread decompresses what came back; nil: nothing did.
-    private func decompressionCost(of process: LiveProcess) -> TimeSpan? {
+    /// What came back has to be read from the store, then decompressed by the main thread; nil: nothing came back.
+    private func costOfComingBack(to process: LiveProcess) -> WorkProgress? {
         guard let compressor else { return nil }
         compressor.noteUse(by: process)
-        return compressor.takeCost(of: process)
+        if let until = compressor.takeRead(of: process) { return .reading(until: until) }
+        return compressor.takeCost(of: process).map { .decompressing($0) }
     }
 
     /// Begins the work for a tick's time that has passed. All processes share one array for these items.

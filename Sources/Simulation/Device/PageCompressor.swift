@@ -13,6 +13,9 @@ import Reclaim
 /// no more to give, it takes cold pages of running processes, on screen or not: those used longest ago, and not within
 /// the last 30 s. It takes pages in use only while little is free. Pages come back when they are used, and some
 /// when their process is resumed; the main thread then pays for decompressing.
+///
+/// On a device with a kernel (`device.kernel`) it works as XNU's pageout daemon does (`PageoutRules`): by free pages
+/// alone, and it takes the pages that were used longest ago, whoever has them.
 final class PageCompressor {
     /// A batch that is on the cores.
     private struct Batch {
@@ -31,11 +34,42 @@ final class PageCompressor {
         let usedBefore: Int
     }
 
-    /// Pages that came back, in bytes.
-    private struct PagesBack {
+    /// Pages that came back, in bytes of contents before compression.
+    fileprivate struct PagesBack {
         var all = ByteCount.zero
         /// In pages of one repeated word.
         var repeated = ByteCount.zero
+        /// Contents read from the store.
+        var read = ByteCount.zero
+    }
+
+    /// What concerns the process in a memory slot.
+    private struct Account {
+        /// What was taken from the process while it ran, and has not come back.
+        var takenInUse = ByteCount.zero
+        /// What came back and has not been paid for.
+        var unpaid = PagesBack()
+        /// Whether the process was resumed and has not run yet.
+        var resumes = false
+        /// When its pages were compressed.
+        var ages = CompressionAges()
+    }
+
+    /// XNU's pageout on this device.
+    private struct Pageout {
+        let rules: PageoutRules
+        var sample: CompressorSample
+        /// How fast the store gives contents back; nil without a store.
+        let storeRate: ByteRate?
+        /// Whether it has begun and not come to its end.
+        var isRunning = false
+
+        /// Whether it works, with so much free memory.
+        mutating func works(withFree free: ByteCount) -> Bool {
+            if free < rules.begins { isRunning = true }
+            if free >= rules.ends { isRunning = false }
+            return isRunning
+        }
     }
 
     /// The most that is compressed before other work may come in between: 4 MiB of the device that is meant.
@@ -54,19 +88,21 @@ final class PageCompressor {
     private var serial = 0
     /// Compressing has failed since the last sample: the pool is full.
     private var isFull = false
-    /// By memory slot: what was taken from the process while it ran, and has not come back.
-    private var takenInUse: [ByteCount] = []
+    /// By memory slot.
+    private var accounts: [Account] = []
+    /// Nil on a device without a kernel.
+    private var pageout: Pageout?
     /// What came back too soon.
-    private(set) var soon: RefaultWindow
+    private var soon: RefaultWindow
     /// When pages were used, by the numbers of their uses.
     private var ages = UseAges()
-    var isThrashing: Bool { soon.isThrashing }
+    var isThrashing: Bool { pageout?.sample.isThrashing ?? soon.isThrashing }
+    /// What came back in the last window, and the most that is no thrashing.
+    var refaults: (refaulted: ByteCount, tolerated: ByteCount) {
+        pageout.map { ($0.sample.refaulted, $0.sample.tolerated) } ?? (soon.refaulted, soon.tolerated)
+    }
     /// What had been brought back when that was last counted.
     private var counted = PagesBack()
-    /// By memory slot: what came back and has not been paid for.
-    private var unpaid: [PagesBack] = []
-    /// By memory slot: whether the process was resumed and has not run yet.
-    private var resumes: [Bool] = []
     private var recent = CompressorActivity()
     /// What happens now happened before the run: it costs nothing.
     private var isBeforeRun = false
@@ -81,11 +117,15 @@ final class PageCompressor {
 
     /// Nil for a device without a compressor.
     init?(
-        _ settings: CompressorSettings?, memory: any DeviceMemory, supply: MemorySupply, processes: ProcessTable,
+        _ device: Device, memory: any DeviceMemory, supply: MemorySupply, processes: ProcessTable,
         waiters: MemoryWaiters, scheduler: Scheduler, agenda: Agenda
     ) {
-        guard let settings, let pages = memory.compressor else { return nil }
+        guard let settings = device.compressor, let pages = memory.compressor else { return nil }
         self.settings = settings
+        pageout = supply.pageout.map {
+            let sample = CompressorSample(page: device.page.size * memory.scale)
+            return Pageout(rules: $0, sample: sample, storeRate: device.freezer?.readRate)
+        }
         self.pages = pages
         sampled = pages.figures
         ceiling = memory.books.ceiling
@@ -115,7 +155,7 @@ final class PageCompressor {
         isBeforeRun = false
         isFull = false
         sampled = pages.figures
-        counted = PagesBack(all: sampled.broughtBack, repeated: sampled.repeatedBroughtBack)
+        counted = PagesBack(sampled)
     }
 
     // MARK: Compressing
@@ -125,6 +165,10 @@ final class PageCompressor {
 
     /// Begins a batch on each idle thread if memory is lacking and a process has pages to give.
     func consider() {
+        if let pageout, !isBeforeRun {
+            waiters.reserve(pageout.rules.reserve)
+            takeFiles()
+        }
         while underWay.count < settings.threads, beginBatch() {}
     }
 
@@ -164,13 +208,14 @@ final class PageCompressor {
     /// What is missing of the memory that is kept free, or of what the first waiting process wants. What the system can
     /// take for nothing counts as free.
     private func lacking(below share: Ratio) -> ByteCount? {
-        let target = ceiling * share
         let wanted = waiters.first.flatMap { waiters.shortage(of: $0)?.wanted } ?? .zero
-        let missing = max(target, wanted) - supply.obtainable
+        guard pageout == nil else { return lackingFree(for: wanted) }
+        let missing = max(ceiling * share, wanted) - supply.obtainable
         return missing > .zero ? missing : nil
     }
 
     private func nextProcess() -> Choice? {
+        guard pageout == nil else { return oldest() }
         guard let wanted = wanted(below: settings.keepFree) else { return nil }
         if let process = first(by: { $0.lastForeground ?? $0.launch.at }, where: \.phase.restsInMemory) {
             return Choice(process: process, wanted: wanted, usedBefore: .max)
@@ -184,6 +229,48 @@ final class PageCompressor {
         }
         guard let needed = self.wanted(below: PageCompressor.keepFreeInUse) else { return nil }
         return Choice(process: process, wanted: needed, usedBefore: .max)
+    }
+
+    // MARK: XNU's pageout
+
+    /// What is missing of free memory until pageout ends, or of what a process waits for.
+    private func lackingFree(for wanted: ByteCount) -> ByteCount? {
+        guard var pageout else { return nil }
+        let free = memory.available
+        let target = pageout.works(withFree: free) ? pageout.rules.ends : .zero
+        self.pageout?.isRunning = pageout.isRunning
+        let missing = max(target, wanted > .zero ? wanted + pageout.rules.reserve : .zero) - free
+        return missing > .zero ? missing : nil
+    }
+
+    /// Takes pages of files, as far as they are taken before pages of processes. If no process has a page to give and
+    /// a process waits, or free memory is far from its target, all of them are taken.
+    private func takeFiles() {
+        guard let pageout, let files = supply.files, let missing = lackingFree(for: firstWanted) else { return }
+        var atMost = ByteCount.zero
+        if supply.source == .files { atMost = supply.filesBeyondLeast }
+        if isFull || nextProcess() == nil, underWay.isEmpty {
+            let isUrgent = !waiters.isEmpty || memory.available < pageout.rules.ends * .percent(50)
+            if isUrgent { atMost = files.held }
+        }
+        let taken = atMost > .zero ? files.giveBack(min(missing, atMost)) : .zero
+        if taken > .zero { waiters.serve() }
+    }
+
+    /// What the first waiting process wants.
+    private var firstWanted: ByteCount { waiters.first.flatMap { waiters.shortage(of: $0)?.wanted } ?? .zero }
+
+    /// The process whose page was used longest ago. If its pages are warm, they are taken in small batches, because
+    /// others may be next.
+    private func oldest() -> Choice? {
+        guard let wanted = wanted(below: .zero),
+            let process = first(by: { pages.oldestUse(by: $0.slot) ?? .max }, where: { _ in true })
+        else { return nil }
+        let cold = ages.cold(at: agenda.now)
+        if let oldest = pages.oldestUse(by: process.slot), oldest < cold {
+            return Choice(process: process, wanted: wanted, usedBefore: process.phase.runsCode ? cold : .max)
+        }
+        return Choice(process: process, wanted: min(wanted, max(least, batch * .percent(25))), usedBefore: .max)
     }
 
     /// The process with the least value, among those with enough pages to be worth it.
@@ -207,19 +294,33 @@ final class PageCompressor {
         guard let place = underWay.firstIndex(where: { $0.serial == serial }) else { return false }
         let batch = underWay.remove(at: place)
         if let process = processes.process(batch.process), !process.isEnding {
-            let done = pages.compress(process.slot, atMost: batch.bytes, usedBefore: batch.usedBefore)
+            let done = compress(process, atMost: batch.bytes, usedBefore: batch.usedBefore)
             isFull = pages.figures.isFull
+            if supply.source == .both, let files = supply.files {
+                _ = files.giveBack(min(done * .percent(50), supply.filesBeyondLeast))
+            }
             if done > .zero { waiters.serve() }
-            if process.phase.runsCode { takenInUse[process.slot.index] += done }
+            if process.phase.runsCode { accounts[process.slot.index].takenInUse += done }
         }
         consider()
         return true
     }
 
+    /// Compresses pages of a process. The reserve is for this.
+    private func compress(_ process: LiveProcess, atMost bytes: ByteCount, usedBefore: Int = .max) -> ByteCount {
+        waiters.liftReserve()
+        defer { waiters.keepNothingBack() }
+        let done = pages.compress(process.slot, atMost: bytes, usedBefore: usedBefore)
+        guard pageout != nil else { return done }
+        pageout?.sample.compress(done)
+        accounts[process.slot.index].ages.push(done, at: agenda.now)
+        return done
+    }
+
     /// Compresses all pages of a process at once, as a policy asks for it. Returns the time that this takes.
     func compress(all process: LiveProcess) -> TimeSpan {
         let before = pages.figures.repeated
-        let done = pages.compress(process.slot, atMost: giveable(process))
+        let done = compress(process, atMost: giveable(process))
         let repeated = pages.figures.repeated - before
         let time = settings.compressTime(done, repeated: repeated)
         recent.compressing += time
@@ -232,53 +333,80 @@ final class PageCompressor {
     func begin(_ process: LiveProcess) {
         pages.declare(process.profile.memory.compressibility, of: process.slot)
         memory.declare(hot: process.profile.memory.hot, of: process.slot)
-        while unpaid.count <= process.slot.index {
-            unpaid.append(PagesBack())
-            resumes.append(false)
-            takenInUse.append(.zero)
-        }
-        takenInUse[process.slot.index] = .zero
-        unpaid[process.slot.index] = PagesBack()
-        resumes[process.slot.index] = false
+        while accounts.count <= process.slot.index { accounts.append(Account()) }
+        accounts[process.slot.index] = Account()
     }
 
     /// The process's memory has been used: pages may have come back.
     func noteUse(by process: LiveProcess) {
         guard !isBeforeRun, pages.broughtBack != counted.all else { return }
-        let books = pages.figures
-        let back = books.broughtBack - counted.all
-        unpaid[process.slot.index].all += back
-        unpaid[process.slot.index].repeated += books.repeatedBroughtBack - counted.repeated
-        counted = PagesBack(all: books.broughtBack, repeated: books.repeatedBroughtBack)
-        let again = min(back, takenInUse[process.slot.index])
-        takenInUse[process.slot.index] -= again
+        let books = PagesBack(pages.figures)
+        let (back, slot) = (books.all - counted.all, process.slot.index)
+        accounts[slot].unpaid.all += back
+        accounts[slot].unpaid.repeated += books.repeated - counted.repeated
+        accounts[slot].unpaid.read += books.read - counted.read
+        counted = books
+        if var sample = pageout?.sample {
+            accounts[slot].ages.pop(back, at: agenda.now, into: &sample)
+            pageout?.sample = sample
+        }
+        let again = min(back, accounts[slot].takenInUse)
+        accounts[slot].takenInUse -= again
         soon.add(again)
     }
 
     /// The process runs again.
     func noteResume(of process: LiveProcess) {
-        takenInUse[process.slot.index] = .zero
-        resumes[process.slot.index] = memory.books(of: process.slot).compressed > .zero
+        accounts[process.slot.index].takenInUse = .zero
+        let books = memory.books(of: process.slot)
+        accounts[process.slot.index].resumes = books.compressed + books.swapped > .zero
     }
 
     /// A resumed process begins its first work: brings a share of its pages back, the youngest first, as far as there
     /// is room.
     func bringBackAtResume(of process: LiveProcess) {
-        guard resumes[process.slot.index] else { return }
-        resumes[process.slot.index] = false
-        let wanted = memory.books(of: process.slot).compressed * settings.resumeShare
+        guard accounts[process.slot.index].resumes else { return }
+        accounts[process.slot.index].resumes = false
+        let books = memory.books(of: process.slot)
+        let wanted = (books.compressed + books.swapped) * settings.resumeShare
         recent.atResumes += pages.bringBack(process.slot, atMost: wanted)
         noteUse(by: process)
     }
 
+    /// Brings all pages of a process back at once, as far as there is room, as a policy asks for it. Its main thread
+    /// pays nothing for that.
+    ///
+    /// - Returns: The time of a core to decompress them, and what is read from the store; nil: none came back.
+    func bringBack(all process: LiveProcess) -> (time: TimeSpan, read: ByteCount)? {
+        let (books, slot) = (memory.books(of: process.slot), process.slot.index)
+        let owed = accounts[slot].unpaid
+        guard pages.bringBack(process.slot, atMost: books.compressed + books.swapped) > .zero else { return nil }
+        noteUse(by: process)
+        let due = accounts[slot].unpaid
+        accounts[slot].unpaid = owed
+        let time = settings.decompressTime(due.all - owed.all, repeated: due.repeated - owed.repeated)
+        recent.decompressing += time
+        return (time, due.read - owed.read)
+    }
+
     /// The time for which the main thread has to decompress what came back; nil: nothing did.
     func takeCost(of process: LiveProcess) -> TimeSpan? {
-        let pages = unpaid[process.slot.index]
+        let pages = accounts[process.slot.index].unpaid
         guard pages.all > .zero else { return nil }
-        unpaid[process.slot.index] = PagesBack()
+        accounts[process.slot.index].unpaid = PagesBack()
         let time = settings.decompressTime(pages.all, repeated: pages.repeated)
         recent.decompressing += time
         return time
+    }
+
+    /// The process waits for what the store reads for it.
+    ///
+    /// - Returns: When the store has delivered that; nil: nothing was read.
+    func takeRead(of process: LiveProcess) -> Instant? {
+        let read = accounts[process.slot.index].unpaid.read
+        guard read > .zero, let rate = pageout?.storeRate else { return nil }
+        accounts[process.slot.index].unpaid.read = .zero
+        return supply.reads.wait(of: process, for: rate.time(for: read), isRefault: true, at: agenda.now)
     }
 
     /// Whether most of the process is compressed.
@@ -293,11 +421,19 @@ final class PageCompressor {
     func sample() -> CompressorActivity {
         let books = pages.figures
         soon.sample(at: agenda.now)
+        pageout?.sample.look(at: agenda.now, held: books.compressed)
         ages.note(pages.lastUse, at: agenda.now)
         isFull = false
         defer { (sampled, recent) = (books, CompressorActivity()) }
         (recent.books, recent.before, recent.isThrashing) = (books, sampled, isThrashing)
         return recent
+    }
+}
+
+extension PageCompressor.PagesBack {
+    /// All that came back so far.
+    fileprivate init(_ books: CompressorBooks) {
+        self.init(all: books.broughtBack, repeated: books.repeatedBroughtBack, read: books.readInAll)
     }
 }
 

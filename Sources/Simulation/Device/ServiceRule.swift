@@ -8,7 +8,8 @@ import Lifecycle
 struct ServiceRule {
     /// Without priorities everything has one class.
     let hasPriorities: Bool
-    /// On slow cores, if there are any, the compressor works: XNU binds it to them (`vm_compressor.c`, since iOS 14).
+    /// On slow cores, if there are any, the compressor works, for the freezer, too: XNU binds it to them
+    /// (`vm_compressor.c`, since iOS 14).
     let hasSlowCores: Bool
     let display: Display
     let processes: ProcessTable
@@ -17,7 +18,8 @@ struct ServiceRule {
     func service(of order: WorkOrder) -> ServiceClass? {
         guard let owner = order.owner else {
             guard hasPriorities else { return .standard }
-            return order.kind == .compress && hasSlowCores ? .background : .userInteractive
+            let compresses = order.kind == .compress || order.kind == .freeze
+            return compresses && hasSlowCores ? .background : .userInteractive
         }
         guard let process = processes.process(owner), process.phase != .suspended else { return nil }
         guard hasPriorities else { return .standard }

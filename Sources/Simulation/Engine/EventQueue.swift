@@ -19,7 +19,11 @@ enum SimulationEvent {
     case memoryReturns(serial: Int)
     /// The compressor has compressed a batch of pages.
     case compressDone(serial: Int)
+    /// The freezer has compressed a process's pages.
+    case freezeDone(serial: Int)
     case retryWaiters
+    /// Another size of the system's memory is wired from now on.
+    case wiredChanges
     /// launchd starts a process that must live.
     case startAgain(AppID)
     /// The app may have something due off screen: a task that it has submitted, or transfers that are done.

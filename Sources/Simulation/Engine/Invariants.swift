@@ -8,12 +8,15 @@ struct Invariants {
     let processes: ProcessTable
     let display: Display
     let memory: any DeviceMemory
-    let supply: MemorySupply
-    let waiters: MemoryWaiters
+    let worker: MemoryWorker
     let scheduler: Scheduler
+    let freezer: Freezer?
     let snapshots: Snapshots
     let reclaimer: Reclaimer
     let faults: RunFaults
+
+    private var supply: MemorySupply { worker.supply }
+    private var waiters: MemoryWaiters { worker.waiters }
 
     private func claim(_ holds: Bool, _ text: @autoclosure () -> String) { faults.claim(holds, text()) }
 
@@ -24,6 +27,7 @@ struct Invariants {
         checkWaiters()
         for process in processes.live { check(process) }
         scheduler.check()
+        freezer?.check(faults)
         snapshots.check()
         reclaimer.check()
     }
@@ -32,16 +36,20 @@ struct Invariants {
     func checkPages() {
         let books = memory.books
         claim(books.resident <= books.ceiling, "\(books.resident) are resident under a ceiling of \(books.ceiling)")
-        var (held, compressed) = (ByteCount.zero, ByteCount.zero)
+        var (held, compressed, swapped) = (ByteCount.zero, ByteCount.zero, ByteCount.zero)
         for process in processes.live {
             let mine = memory.books(of: process.slot)
             held += mine.resident
             compressed += mine.compressed
-            claim(mine.active + mine.dirty == mine.resident + mine.compressed, "\(process.profile.name): \(mine)")
+            swapped += mine.swapped
+            claim(
+                mine.footprint == mine.resident + mine.compressed + mine.swapped && mine.resident >= .zero,
+                "\(process.profile.name): \(mine)")
         }
         for mine in reclaimer.returning.books {
             held += mine.resident
             compressed += mine.compressed
+            swapped += mine.swapped
         }
         // The canary: two processes seem to hold a page that nobody handed out.
         if faults.hasCanary, processes.live.count > 1 { held += .kibibytes(4) }
@@ -54,6 +62,10 @@ struct Invariants {
         claim(
             books.resident + books.available == books.ceiling && compressed == books.compressed,
             "processes have \(compressed) of compressed pages; \(books)")
+        let stored = memory.compressor?.figures.swapped ?? .zero
+        claim(
+            swapped == books.swapped && swapped == stored,
+            "processes have \(swapped) on flash, the device \(books.swapped), the store \(stored)")
     }
 
     /// Checks that nothing is left after the last process has ended.
@@ -61,7 +73,7 @@ struct Invariants {
         let books = memory.books
         claim(
             books.resident == books.reserved + books.compressor && books.active == .zero && books.dirty == .zero
-                && books.compressed == .zero,
+                && books.compressed == .zero && books.swapped == .zero,
             "all apps have ended, but \(books.resident - books.reserved) are still handed out")
         claim(processes.isEmpty, "all apps have ended, but a process is left")
         for app in processes.apps {

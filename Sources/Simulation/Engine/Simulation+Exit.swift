@@ -134,6 +134,7 @@ extension Simulation {
         snapshots.forget(process)
         sampler.forget(process)
         waiters.forget(process)
+        freezer?.forget(process)
         scheduler.release(process.reference)  // promise: core
         process.retire()
         process.record.processEnded()

@@ -331,7 +331,10 @@ extension Simulation {
         }
         if before.restsInMemory {
             background.countSuspension(of: process)
-            if before == .suspended { worker.compressor?.noteResume(of: process) }
+            if before == .suspended {
+                worker.compressor?.noteResume(of: process)
+                freezer?.noteResume(of: process)
+            }
         }
         if before == .background && after.isForeground { process.reasons.endPicture() }
         if process.course.standing != nil { process.course.leaveStanding() }

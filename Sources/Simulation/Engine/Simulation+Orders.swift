@@ -44,7 +44,11 @@ extension Simulation {
             reclaimer.takeBack(bytes)
         case .discard: takeBack(supply.discard(process), by: action)
         case .dropFiles: takeBack(supply.files?.giveBack(all: process.app) ?? .zero, by: action)
-        case .compress: compress(process, by: action)
+        case .compress: takeFrames(by: action) { worker.compressor?.compress(all: process) }
+        case .freeze:
+            takeFrames(by: action) { freezer?.freeze(process) }
+            if memory.books(of: process.slot).swapped == .zero { reclaimer.forbid(fruitless: action) }
+        case .thaw: thaw(process, by: action)
         case .suspend:
             process.course.suspend()
             advance(process)
@@ -66,15 +70,25 @@ extension Simulation {
         reclaimer.takeBack(bytes)
     }
 
-    /// Compresses what the process has of pages. The action is done when a core has had the time for it.
-    private func compress(_ process: LiveProcess, by action: ReclaimAction) {
+    /// Takes frames from the pages of a process. The action is done when a core has had the time for it.
+    ///
+    /// - Parameter take: Takes them, and returns that time.
+    private func takeFrames(by action: ReclaimAction, _ take: () -> TimeSpan?) {
         reclaimer.beginFreeing()
         let before = memory.available
-        let time = worker.compressor?.compress(all: process) ?? .zero
+        let time = take() ?? .zero
         let freed = memory.available - before
         if time == .zero { reclaimer.forbid(fruitless: action) }
         if freed > .zero { recorder.tally.bytesReclaimed += freed }
         reclaimer.work(for: time)
+    }
+
+    /// Brings the process's pages back from flash. The action is done when the store has delivered them and a core has
+    /// had the time to decompress them, which it does meanwhile.
+    private func thaw(_ process: LiveProcess, by action: ReclaimAction) {
+        let thaw = freezer?.thaw(process)
+        if memory.books(of: process.slot).swapped > .zero { reclaimer.forbid(fruitless: action) }
+        reclaimer.work(for: thaw?.time ?? .zero, notBefore: thaw?.delivered ?? now)
     }
 
     /// For whose sake the policy ends the process: see `RunTally.Beneficiary`.

@@ -130,6 +130,7 @@ extension Simulation {
         let isThere = process.isInMemory(scene)
         process.launch.begin(isThere ? .hot : .warm, tapped: now, at: now)
         if worker.compressor?.isMostlyCompressed(process) == true { process.launch.resumesCompressed() }
+        if freezer?.isMostlyFrozen(process) == true { process.launch.resumesFrozen() }
         process.course.show(scene)
         // A scene that has not connected yet gets the reason in its connection options. These hold only one reason.
         if isThere || !process.profile.scenes.support || hasOptions(process.record.session(scene)) {

@@ -19,11 +19,13 @@ extension Simulation {
         supply.keepMemoryFree(at: now)
         worker.compressor?.consider()
         check()
+        // It may move processes between bands, which the rows of this sample do not show.
+        freezer?.consider()
         retryWaiters()
         agenda.schedule(.sample, after: plan.monitor.interval)
     }
 
-    /// Writes the rows of `cores.csv` and `pages.csv`.
+    /// Writes the rows of `cores.csv`, `pages.csv` and `freezer.csv`.
     func sampleDevice() {
         scheduler.sample()
         guard plan.hasKindsOfPages else { return }
@@ -32,6 +34,7 @@ extension Simulation {
         let (figures, before) = supply.sample()
         recorder.samplePages(
             PageRow(at: now, device: memory.books, activity: activity, supply: figures, before: before))
+        if let freezer { FreezerRow.table.write(freezer.sample(), to: recorder.freezer) }
     }
 
     /// Compares the books at intervals; with `--verify` at every sample, with all invariants.

@@ -84,7 +84,7 @@ extension Simulation {
 
     func continueMainThread(_ process: LiveProcess, _ serial: Int) {
         guard process.thread.serial == serial else { return }
-        if let since = supply.files?.finishReading(process, at: now) {
+        if let since = supply.reads.finish(process, at: now) {
             process.launch.addReading(from: since, until: now)
         }
         if process.thread.isRunning && !waiters.isWaiting(process) { continueWork(of: process) }
@@ -147,6 +147,12 @@ extension Simulation {
         reclaimer.stopWaiting(forScenesOf: process)
         background.expectLeaving(of: process)
         worker.compressor?.consider()
+    }
+
+    /// The system wires more memory, or less: who waits for memory may find some.
+    func changeWired() {
+        supply.wired?.follow(at: now)
+        if !reclaimer.isFreeing { waiters.serve() }
     }
 
     /// The compressor has compressed a batch of pages.

@@ -66,11 +66,12 @@ public final class Simulation {
     let scheduler: Scheduler
     let recorder: RunRecorder
     let processes: ProcessTable
-    let changes: ChangedProcesses
     let display = Display()
     let waiters: MemoryWaiters
     let worker: MemoryWorker
     let background: BackgroundLife
+    /// Nil on a device without a freezer.
+    let freezer: Freezer?
     let watch: PressureWatch
     let snapshots: Snapshots
     let sampler: Sampler
@@ -116,13 +117,10 @@ public final class Simulation {
         user = plan.expandedUser
         faults = RunFaults(seed: plan.seed, agenda: agenda, hasCanary: options.hasCanary)
         recorder = RunRecorder(
-            sinks,
-            tally: RunTally(
-                scenario: plan.name, policy: plan.policy.title, seed: plan.seed, ceiling: memory.books.ceiling,
-                apps: plan.apps.map(\.name)),
-            checksRows: options.verifies, hasPages: plan.hasKindsOfPages, hasLimits: plan.hasProcessLimits)
+            sinks, tally: RunTally(of: plan, ceiling: memory.books.ceiling), checksRows: options.verifies,
+            hasPages: plan.hasKindsOfPages, hasLimits: plan.hasProcessLimits, hasFreezer: plan.hasFreezer)
         processes = ProcessTable(AppRecord.all(of: plan, faults: faults))
-        changes = ChangedProcesses(processes, memory, agenda)
+        let changes = ChangedProcesses(processes, memory, agenda)
         scheduler = Scheduler(
             device, plan.device.cores, display: display, processes: processes, recorder: recorder, faults: faults,
             agenda: agenda)
@@ -133,20 +131,21 @@ public final class Simulation {
             recorder: recorder)
         worker = MemoryWorker(
             slice: slice, hasLimits: plan.hasProcessLimits, memory: memory, supply: supply, waiters: waiters,
-            recorder: recorder, faults: faults, compressor: plan.device.compressor, processes: processes,
+            recorder: recorder, faults: faults, device: plan.device, processes: processes,
             scheduler: scheduler, agenda: agenda)
+        freezer = Freezer(plan.device, memory, worker, processes, scheduler, recorder, agenda)
         background = BackgroundLife(
             time: plan.limits.backgroundTime, display: display, scheduler: scheduler, agenda: agenda,
             recorder: recorder)
         watch = PressureWatch(
-            plan.monitor, memory: memory, supply: supply, processes: processes, waiters: waiters, recorder: recorder,
-            agenda: agenda)
+            plan.monitor, of: plan.device, memory: memory, supply: supply, processes: processes, waiters: waiters,
+            recorder: recorder, agenda: agenda)
         let knowsFuture = type(of: policy).needs.contains(.oracle)
         snapshots = Snapshots(
             of: size, plan.monitor, seed: plan.seed,
             foresight: knowsFuture ? KnownFuture(user, plan, memory: memory, processes: processes) : nil,
-            worker: worker, memory: memory, processes: processes, changes: changes, agenda: agenda, faults: faults,
-            protectsForeground: plan.limits.protectForeground, verifies: options.verifies)
+            worker: worker, freezer: freezer, memory: memory, processes: processes, changes: changes, agenda: agenda,
+            faults: faults, protectsForeground: plan.limits.protectForeground, verifies: options.verifies)
         let returning = ReturningMemory(plan.device.reclaimRate, memory, scheduler, faults)
         sampler = Sampler(
             plan.appRows,
@@ -167,6 +166,7 @@ public final class Simulation {
     }
 
     private func scheduleStart() {
+        for point in plan.device.wired { agenda.schedule(.wiredChanges, at: .zero + point.at) }
         for (index, app) in plan.apps.enumerated() where app.part?.keepsAlive == true {
             agenda.schedule(.startAgain(AppID(index)), at: .zero)
         }
@@ -191,6 +191,9 @@ public final class Simulation {
 
     /// What of the device's memory can be had without a policy.
     var supply: MemorySupply { worker.supply }
+
+    /// The processes that may have changed since the last sample.
+    var changes: ChangedProcesses { sampler.changes }
 
     /// Whether every invariant is checked at every sample.
     var verifies: Bool { options.verifies }
@@ -234,8 +237,9 @@ public final class Simulation {
             }
             advanceAll()
         }
+        supply.files?.begin()
         while let (at, event) = next(upTo: end) {
-            waiters.accountStalls(until: at, supply.files)
+            waiters.accountStalls(until: at, supply.reads)
             scheduler.accountStalls(until: at)
             agenda.advance(to: at)
             handle(event)
@@ -281,7 +285,9 @@ public final class Simulation {
         case .reclaimDone(let serial): finishReclaim(serial)
         case .memoryReturns(let serial): returnMemory(serial)
         case .compressDone(let serial): finishCompression(serial)
+        case .freezeDone(let serial): if freezer?.finish(serial) == true { waiters.serve() }
         case .retryWaiters: retryWaiters()
+        case .wiredChanges: changeWired()
         case .startAgain(let app): parts.keepAlive(processes[app])
         case .presentationEnds(let serial): parts.endPresentation(serial)
         case .backgroundDue(let app): services.look(at: processes[app])
@@ -340,7 +346,7 @@ public final class Simulation {
         for app in recorder.tally.apps.indices { recorder.tally.apps[app].closeStates(at: now) }
         recorder.writeSummaries()
         while let process = processes.live.last { releaseEverything(of: process) }
-        supply.files?.end()
+        supply.end()
         reclaimer.returning.end()
         auditor.audit(refreshingMetadata: true)
         invariants.checkDrained()
@@ -379,8 +385,8 @@ extension Simulation: EngineSteps {
     /// What must hold.
     var invariants: Invariants {
         Invariants(
-            agenda: agenda, processes: processes, display: display, memory: memory, supply: supply, waiters: waiters,
-            scheduler: scheduler, snapshots: snapshots, reclaimer: reclaimer, faults: faults)
+            agenda: agenda, processes: processes, display: display, memory: memory, worker: worker,
+            scheduler: scheduler, freezer: freezer, snapshots: snapshots, reclaimer: reclaimer, faults: faults)
     }
 }
 
@@ -405,6 +411,15 @@ struct RunOptions {
 
     fileprivate var mode: Reclaimer.Mode {
         Reclaimer.Mode(dryRun: dryRun, verifies: verifies, observer: observer)
+    }
+}
+
+extension RunTally {
+    /// The empty tally of a run on a device with this RAM.
+    fileprivate init(of plan: RunPlan, ceiling: ByteCount) {
+        self.init(
+            scenario: plan.name, policy: plan.policy.title, seed: plan.seed, ceiling: ceiling,
+            apps: plan.apps.map(\.name))
     }
 }
 

@@ -65,6 +65,9 @@ struct Course {
 
     /// The band that the process was in at the start of the run, until its state changes.
     private(set) var standing: JetsamBand?
+    /// Whether the process is frozen and has the place of frozen processes
+    /// (`P_MEMSTAT_USE_ELEVATED_INACTIVE_BAND`).
+    private(set) var isElevated = false
 
     init(_ goal: Goal) { self.goal = goal }
 
@@ -94,6 +97,9 @@ struct Course {
 
     /// The process's state changes: its band follows from it again.
     mutating func leaveStanding() { standing = nil }
+
+    /// The freezer gives the process the place of frozen processes, or takes it away.
+    mutating func elevate(_ isElevated: Bool) { self.isElevated = isElevated }
 
     // MARK: Scenes
 

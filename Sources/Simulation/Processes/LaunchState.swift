@@ -94,6 +94,9 @@ struct LaunchState {
     /// Most of the process was compressed when the launch began.
     mutating func resumesCompressed() { pending?.resumedFrom = .compressed }
 
+    /// Most of the process was in no memory when the launch began, a part of it on flash.
+    mutating func resumesFrozen() { pending?.resumedFrom = .frozen }
+
     /// The first frame is active. The app's first launch is over.
     mutating func finish(at now: Instant) -> PendingLaunch? {
         endRest(at: now)

@@ -263,9 +263,15 @@ final class LiveProcess {
     // MARK: Its band
 
     /// The band that follows from what the process does.
+    ///
+    /// A frozen process is in no band below that of frozen processes, whether it runs or not, until the freezer demotes
+    /// it. Source: xnu-11417.101.15, bsd/kern/kern_memorystatus.c (`memstat_update_priority_locked`).
     var naturalBand: JetsamBand {
-        if let band = course.standing { return band }
-        if record.isPart { return bandOfPart }
+        let band = course.standing ?? (record.isPart ? bandOfPart : bandOfApp)
+        return course.isElevated ? max(band, .freezer) : band
+    }
+
+    private var bandOfApp: JetsamBand {
         if phase == .background { return reasons.band }
         let band = JetsamBand.band(of: phase, modes: [])
         guard phase == .suspended, record.requests.showsLiveActivity else { return band }
@@ -292,6 +298,19 @@ final class LiveProcess {
 
     /// A prewarmed process is at the place in band 0 that it has had since then.
     func isIdle(since instant: Instant) { bands.set(.idle, at: instant) }
+
+    /// The freezer gives the process its place, at the tail.
+    func enterFreezerBand(at now: Instant) {
+        course.elevate(true)
+        bands.set(naturalBand, at: now)
+    }
+
+    /// The freezer takes the place away. In band 0 the process goes to the tail; it does not age again.
+    func leaveFreezerBand(at now: Instant) {
+        course.elevate(false)
+        let band = naturalBand
+        bands.set(band, at: band == .idle ? now - BandMachine.appAgeing : now)
+    }
 
     /// A daemon's ageing may be over.
     func age(at now: Instant) {

@@ -25,6 +25,8 @@ struct ActionUnderWay {
     var beneficiary: RunTally.Beneficiary?
     /// Whether pages are on their way back to the device.
     var isFreeing = false
+    /// The action is not done before this instant: the store is at work for it.
+    var notBefore = Instant.zero
     /// The number of the memory with whose return the action is done; nil if it is done otherwise.
     var returns: Int?
 

@@ -21,7 +21,7 @@ public struct KillReport: Sendable {
         public let state: ProcessSnapshot
         /// Whether the user wants to see the app.
         public let isWanted: Bool
-        /// The part of its footprint that is compressed.
+        /// The part of its footprint that is compressed, or on flash.
         public let compressed: ByteCount
         /// The largest footprint observed: at the monitor's samples, and when its state was taken.
         public let largest: ByteCount

@@ -71,9 +71,9 @@ final class KillReporter {
     }
 
     private func reported(_ state: ProcessSnapshot, of process: LiveProcess, generation: Int) -> KillReport.Process {
-        KillReport.Process(
-            state: state, isWanted: display.isShown(process.app),
-            compressed: memory.books(of: process.slot).compressed,
+        let books = memory.books(of: process.slot)
+        return KillReport.Process(
+            state: state, isWanted: display.isShown(process.app), compressed: books.compressed + books.swapped,
             largest: max(sampler.largest(of: process), state.footprint), generation: generation)
     }
 

@@ -1,6 +1,7 @@
 import Lifecycle
 import Memory
 import Metrics
+import Plan
 import Pressure
 import Quantities
 import Reclaim
@@ -15,6 +16,7 @@ final class PressureWatch {
     /// The last sample. The time at each level has been counted up to this instant.
     private(set) var lastSampleAt: Instant = .zero
     private let settings: MonitorSettings
+    private let device: Device
     private let memory: any DeviceMemory
     private let supply: MemorySupply
     private let processes: ProcessTable
@@ -23,10 +25,11 @@ final class PressureWatch {
     private let agenda: Agenda
 
     init(
-        _ settings: MonitorSettings, memory: any DeviceMemory, supply: MemorySupply, processes: ProcessTable,
-        waiters: MemoryWaiters, recorder: RunRecorder, agenda: Agenda
+        _ settings: MonitorSettings, of device: Device, memory: any DeviceMemory, supply: MemorySupply,
+        processes: ProcessTable, waiters: MemoryWaiters, recorder: RunRecorder, agenda: Agenda
     ) {
         self.settings = settings
+        self.device = device
         self.memory = memory
         self.supply = supply
         self.processes = processes
@@ -79,8 +82,10 @@ final class PressureWatch {
         case .uncompressed:
             let books = memory.books
             if memory.compressor != nil {
-                let managed = books.ceiling - books.reserved
-                observation.uncompressed = (managed - books.compressor).share(of: managed)
+                // The system's own processes are in nobody's books, but part of `reserved`.
+                let managed = books.ceiling - books.reserved + device.systemPageable + device.systemCompressed
+                let compressed = books.compressor + device.systemCompressed
+                observation.uncompressed = (managed - compressed).share(of: managed)
                 break
             }
             let suspended = processes.live.reduce(ByteCount.zero) {

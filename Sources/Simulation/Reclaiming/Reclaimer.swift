@@ -131,6 +131,7 @@ final class Reclaimer {
     /// Whether available memory is above the threshold at which the policy says that it does not act.
     private var isPolicyContent: Bool {
         guard let enough = contentAbove, demands.level == .normal, history.notNormalSince == nil else { return false }
+        guard !policy.isBusy(history) else { return false }
         let there = needs.contains(.obtainable) ? demands.worker.supply.obtainable : demands.memory.available
         return there >= enough && !demands.worker.isInTrouble
     }
@@ -156,6 +157,7 @@ final class Reclaimer {
         if now < nextLook && isPutOff(snapshot) { return .nothing }
         let decision = policy.decide(snapshot)
         if needs.contains(.ruleMemory) { history.rules = policy.follow(snapshot) }
+        if let course = decision.course, !dryRun { history.course = course }
         nextLook = decision.nextLook.map { now + $0 } ?? .zero
         if decision.ranking.isEmpty {
             if case .content = decision.standstill { endSession() }
@@ -387,14 +389,21 @@ final class Reclaimer {
     /// Ends the action under way when the device has taken back this much.
     func takeBack(_ bytes: ByteCount) { scheduler.takeBack(bytes, workOrder) }
 
-    /// Ends the action under way when a core has worked for this long.
-    func work(for span: TimeSpan) { scheduler.run(max(span, TimeSpan(microseconds: 100)), workOrder) }
+    /// Ends the action under way when a core has worked for this long, but not before an instant.
+    func work(for span: TimeSpan, notBefore: Instant = .zero) {
+        acting?.notBefore = notBefore
+        scheduler.run(max(span, TimeSpan(microseconds: 100)), workOrder)
+    }
 
     private var workOrder: WorkOrder { WorkOrder(kind: .reclaim, owner: nil, serial: lastAction, purpose: .reclaim) }
 
     /// - Returns: Whether the action was still expected.
     func finish(_ serial: Int) -> Bool {
         guard let acting, acting.serial == serial else { return false }
+        guard now >= acting.notBefore else {
+            agenda.schedule(.reclaimDone(serial: serial), at: acting.notBefore)
+            return false
+        }
         self.acting = nil
         recorder.tally.reclaimTimes.append(now - acting.since)
         return true

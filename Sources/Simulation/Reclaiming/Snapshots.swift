@@ -26,6 +26,8 @@ final class Snapshots {
     private let seed: UInt64
     private let monitor: MonitorSettings
     private let worker: MemoryWorker
+    /// Nil on a device without a freezer.
+    private let freezer: Freezer?
     /// For a policy that knows the future.
     private let foresight: KnownFuture?
     private let protectsForeground: Bool
@@ -39,7 +41,7 @@ final class Snapshots {
 
     init(
         of device: DeviceSize, _ monitor: MonitorSettings, seed: UInt64, foresight: KnownFuture?, worker: MemoryWorker,
-        memory: any DeviceMemory, processes: ProcessTable, changes: ChangedProcesses, agenda: Agenda,
+        freezer: Freezer?, memory: any DeviceMemory, processes: ProcessTable, changes: ChangedProcesses, agenda: Agenda,
         faults: RunFaults, protectsForeground: Bool, verifies: Bool
     ) {
         self.protectsForeground = protectsForeground
@@ -48,6 +50,7 @@ final class Snapshots {
         self.monitor = monitor
         self.foresight = foresight
         self.worker = worker
+        self.freezer = freezer
         self.memory = memory
         self.processes = processes
         self.changes = changes
@@ -66,6 +69,7 @@ final class Snapshots {
             processes: processSnapshots(), monitor: monitor)
         snapshot.reading = question.reading
         snapshot.measures = SystemMeasures(worker, memory.compressor?.figures)
+        snapshot.measures.freezer = freezer?.state ?? FreezerState.none
         snapshot.history = history
         snapshot.device = device
         snapshot.protectsForeground = protectsForeground
@@ -109,10 +113,11 @@ final class Snapshots {
         follow(process, in: &snapshot)
     }
 
-    /// Updates what the system could take of the process for nothing.
+    /// Updates what the system could take of the process for nothing, and what the freezer has done with it.
     private func followSupply(of process: LiveProcess, in snapshot: inout ProcessSnapshot) {
         snapshot.memory.purgeable = worker.supply.purgeable(of: process)
         snapshot.memory.files = worker.supply.files?.held(for: process.app) ?? .zero
+        snapshot.memory.freezer = freezer?.place(of: process) ?? FreezerPlace.none
     }
 
     /// Updates the facts that were observed about the process over time.
@@ -148,7 +153,7 @@ final class Snapshots {
             answersWarning: process.warnings.isAnswering, isBusy: process.isBusy,
             relaunchCost: process.launch.relaunchCost, scenes: scenes(of: process))
         snapshot.positionedAt = bands.position(at: agenda.now)
-        snapshot.memory.compressed = books.compressed
+        (snapshot.memory.compressed, snapshot.memory.onFlash) = (books.compressed, books.swapped)
         followSupply(of: process, in: &snapshot)
         snapshot.limit = process.presentLimit
         snapshot.isEnding = process.isEnding
@@ -230,7 +235,7 @@ extension SystemMeasures {
             compressed = books.compressed
             pool = books.pool
             compressorUse = books.use
-            (refaulted, refaultedAtMost) = (compressor.soon.refaulted, compressor.soon.tolerated)
+            (refaulted, refaultedAtMost) = compressor.refaults
             self.compressor = compressor.state
         }
         directReclaim = !waiters.isEmpty

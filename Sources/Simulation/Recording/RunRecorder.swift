@@ -17,7 +17,8 @@ public struct RunSinks {
     }
 
     /// Where a table's rows go; what is not a table of a run goes nowhere. Runs without a compressor, a file cache and
-    /// purgeable memory write no `pages`, and runs in which no process has a memory limit no `limits`.
+    /// purgeable memory write no `pages`, runs in which no process has a memory limit no `limits`, and runs on a device
+    /// without a freezer no `freezer`.
     public subscript(table: TableSchema) -> any ByteSink { sinks[table.name] ?? NullSink() }
 }
 
@@ -44,6 +45,7 @@ final class RunRecorder {
     let pages: TableWriter
     let lastPages = RowMemo()
     let limits: TableWriter
+    let freezer: TableWriter
     /// The tables that are written when the run is over, each with what writes its rows.
     private let final: [(table: TableWriter, rows: @Sendable (TableWriter, RunTally) -> Void)]
     var tally: RunTally
@@ -63,7 +65,10 @@ final class RunRecorder {
     /// - Parameters:
     ///   - hasPages: Whether pages are of several kinds.
     ///   - hasLimits: Whether a process has a memory limit.
-    init(_ sinks: RunSinks, tally: RunTally, checksRows: Bool, hasPages: Bool, hasLimits: Bool) {
+    ///   - hasFreezer: Whether the device has a freezer.
+    init(
+        _ sinks: RunSinks, tally: RunTally, checksRows: Bool, hasPages: Bool, hasLimits: Bool, hasFreezer: Bool
+    ) {
         func table(_ schema: TableSchema, isWritten: Bool = true) -> TableWriter {
             TableWriter(schema, to: isWritten ? sinks[schema] : NullSink())
         }
@@ -75,8 +80,9 @@ final class RunRecorder {
         cores = table(RunTables.cores)
         pages = table(RunTables.pages, isWritten: hasPages)
         limits = table(RunTables.limits, isWritten: hasLimits)
+        freezer = table(RunTables.freezer, isWritten: hasFreezer)
         final = RunTables.final.map { (table($0.schema), $0.rows) }
-        all = [samples, apps, events, launches, decisions, cores, pages, limits] + final.map(\.table)
+        all = [samples, apps, events, launches, decisions, cores, pages, limits, freezer] + final.map(\.table)
         self.tally = tally
         #if DEBUG
             self.checksRows = true

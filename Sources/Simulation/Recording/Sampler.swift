@@ -115,7 +115,7 @@ final class Sampler {
     private let memory: any DeviceMemory
     private let returning: ReturningMemory
     private let processes: ProcessTable
-    private let changes: ChangedProcesses
+    let changes: ChangedProcesses
     private let recorder: RunRecorder
     private let faults: RunFaults
     private let agenda: Agenda

@@ -41,6 +41,12 @@ public enum EventKind: String, CaseIterable, Sendable {
     case report
     /// An app's allocation trace is over.
     case trace
+    /// The freezer has moved a process's pages to flash, or leaves it alone for the reason given.
+    case freeze
+    /// A frozen process runs again, or a policy brings it back into memory.
+    case thaw
+    /// A frozen process has lost its place in band 75.
+    case demote
 }
 
 /// One row of `events.csv`.

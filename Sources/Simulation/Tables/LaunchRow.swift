@@ -45,8 +45,8 @@ struct LaunchRow {
             .optionalChoice(
                 "resumed_from",
                 "Where the process was, if it lived (in Apple's words, a resume): memory; compressed if the "
-                    + "compressor held most of it; frozen is kept for devices with a freezer. prewarmed: a cold launch "
-                    + "that the system had begun. Empty for any other cold launch"
+                    + "compressor held most of it; frozen if most of it was compressed or on flash, and a part on "
+                    + "flash. prewarmed: a cold launch that the system had begun. Empty for any other cold launch"
             ) { $0.launch.resumedFrom },
             .milliseconds(
                 "earlier_work_ms",

@@ -12,7 +12,7 @@ struct PageRow {
     /// The supply's figures at the last sample.
     let before: SupplyFigures
 
-    private var resident: ByteCount { device.active + device.dirty - device.compressed }
+    private var resident: ByteCount { device.active + device.dirty - device.compressed - device.swapped }
 
     private var books: CompressorBooks { activity.books ?? .none }
 

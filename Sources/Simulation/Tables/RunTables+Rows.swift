@@ -16,10 +16,11 @@ extension RunTables {
     /// The schemas of the tables that a run of this plan writes.
     public static func all(of plan: RunPlan) -> [TableSchema] {
         all + (plan.hasKindsOfPages ? [pages] : []) + (plan.hasProcessLimits ? [limits] : [])
+            + (plan.hasFreezer ? [freezer] : [])
     }
 
     /// The schemas of all tables that a run may write.
-    public static let known: [TableSchema] = all + [pages, limits]
+    public static let known: [TableSchema] = all + [pages, limits, freezer]
 
     /// The schemas of the tables that every run writes.
     public static let all: [TableSchema] = [
