@@ -30,6 +30,8 @@ from plimsoll_tools.plotting import (
     launches,
     memory,
     metrics,
+    pages,
+    pictures,
     pressure,
     states,
     style,
@@ -279,6 +281,93 @@ class Compressed(StoryCase):
         self.assertEqual(payload.payload_of(read_run(self.story()), "a")["ram"], [])
         told = payload.payload_of(read_run(self.compressed()), "a")
         self.assertEqual([layer["name"] for layer in told["ram"]], ["system", "compressor", "resident pages"])
+
+
+class OnFlash(StoryCase):
+    def frozen(self, share: float = 0.5) -> Path:
+        """The story on a device with a compressor whose freezer has this share of the footprints on flash from 100 s on, and
+        nothing compressed in its pool."""
+        folder = self.story()
+        samples = pd.read_csv(folder / "samples.csv")
+        held = samples["time_s"].map(pd.read_csv(folder / "apps.csv").groupby("time_s")["footprint_bytes"].sum()).fillna(0)
+        swapped = (held * share).astype(int).where(samples["time_s"] >= 100, 0)
+        samples["resident_bytes"] -= swapped
+        samples.to_csv(folder / "samples.csv", index=False)
+        zeros = ("compressed_bytes", "newly_compressed_bytes", "refaulted_bytes", "compress_ms", "decompress_ms")
+        pages = pd.DataFrame({"time_s": samples["time_s"], "resident_bytes": (held - swapped).astype(int), "pool_bytes": 2 * MIB,
+                              "free_bytes": samples["ceiling_bytes"] - samples["resident_bytes"], **dict.fromkeys(zeros, 0)})  # fmt: skip
+        pages.to_csv(folder / "pages.csv", index=False)
+        pd.DataFrame({"time_s": samples["time_s"], "frozen": 1, "swapped_bytes": swapped}).to_csv(folder / "freezer.csv", index=False)
+        return folder
+
+    def test_what_is_on_flash_is_a_line_upon_the_footprints_and_has_no_place_in_ram(self) -> None:
+        run = read_run(self.frozen())
+        self.assertEqual(run.notes, [])
+        stack = memory.stack_of(run)
+        held = np.sum([layer.bytes for layer in stack.layers], axis=0)
+        np.testing.assert_array_equal(held, run.apps.groupby("time_s")["footprint_bytes"].sum().reindex(stack.times_s).fillna(0))
+        np.testing.assert_array_equal(stack.flash, np.where(stack.times_s >= 100, held // 2, 0))
+        self.assertEqual([layer.name for layer in stack.ram], ["system", "compressor", "resident pages"])
+        figure = memory.draw(run)
+        assert figure is not None and stack.flash is not None
+        upper, lower = (axes for axes in figure.axes if axes.get_ylabel())
+        (line,) = (line for line in upper.lines if line.get_gid() == "on-flash")
+        np.testing.assert_array_equal(np.asarray(line.get_ydata())[:-1], stack.flash)
+        self.assertFalse(any(line.get_gid() == "on-flash" for line in lower.lines))
+        words = self.words(figure)
+        self.assertEqual(words[words.index("on flash") + 1], style.bytes_text(float(stack.flash.max())))
+        self.assertEqual(payload.payload_of(run, "a")["flash"], stack.flash.tolist())
+
+    def test_footprints_of_the_pages_count_what_is_on_flash(self) -> None:
+        run = read_run(self.frozen())
+        figure = pages.draw(run)
+        assert figure is not None
+        drawn = {line.get_label(): np.asarray(line.get_ydata(), dtype=float) for line in figure.axes[0].lines}
+        held = run.samples["time_s"].map(run.apps.groupby("time_s")["footprint_bytes"].sum()).fillna(0)
+        np.testing.assert_allclose(drawn["footprints:\nresident,\ncompressed and\non flash"], held / MIB, atol=1e-5)
+        self.assertAlmostEqual(drawn["on flash"].max(), run.tables["freezer"]["swapped_bytes"].max() / MIB)
+
+    def test_a_freezer_that_never_froze_changes_no_picture(self) -> None:
+        folder = self.frozen(share=0.0)
+        names = ("memory", "pages", "states")
+        before = [pictures.picture_of(read_run(folder), name, ["svg"]).files for name in names]
+        (folder / "freezer.csv").unlink()
+        run = read_run(folder)
+        self.assertEqual(run.notes, [])
+        self.assertEqual([pictures.picture_of(run, name, ["svg"]).files for name in names], before)
+        self.assertEqual(payload.payload_of(run, "a")["flash"], [])
+        self.assertNotIn("frozen", self.words(states.draw(run)))
+
+    def test_a_frozen_process_is_marked_until_it_loses_its_place(self) -> None:
+        folder = self.frozen()
+
+        def event(time_s: float, kind: str, app: str, pid: int, **facts: object) -> dict[str, object]:
+            return {"time_s": time_s, "event": kind, "app": app, "pid": pid, **facts}
+
+        def freeze(time_s: float, app: str, pid: int) -> dict[str, object]:
+            return event(time_s, "freeze", app, pid, detail="2 MiB", measure="written_bytes", observed=2 * MIB)
+
+        self.table(folder, "events", EVENTS, [
+            *(event(0, "process_state", app, pid, state="suspended") for pid, app in enumerate(("chat", "notes", "game"), 1)),
+            event(10, "freeze", "game", 3, detail="skipped", reason="below-min-pages"),
+            freeze(20, "chat", 1), freeze(30, "notes", 2),
+            event(100, "thaw", "chat", 1, measure="swapped_bytes", observed=MIB),
+            event(100, "process_state", "chat", 1, state="active"), event(150, "process_state", "chat", 1, state="suspended"),
+            freeze(200, "chat", 1),
+            event(250, "exit", "notes", 2, exit_reason="memoryPressure"), event(300, "process_state", "notes", 5, state="suspended"),
+            event(400, "demote", "chat", 1, detail="band 0"), freeze(500, "chat", 1),
+        ])  # fmt: skip
+        run = read_run(folder)
+        lanes = {lane.app: lane.process for lane in states.lanes_of(run)}
+        self.assertEqual(lanes, {
+            "chat": [(0, 20, "suspended"), (20, 100, "frozen"), (100, 150, "active"), (150, 400, "frozen"), (400, 500, "suspended"),
+                     (500, 600, "frozen")],
+            "notes": [(0, 30, "suspended"), (30, 250, "frozen"), (300, 600, "suspended")],
+            "game": [(0, 600, "suspended")],
+        })  # fmt: skip
+        self.assertIn("frozen", self.words(states.draw(run)))
+        (chat,) = (lane for lane in payload.payload_of(run, "a")["lanes"] if lane["app"] == "chat")
+        self.assertIn([20, 100, "frozen"], chat["spans"])
 
 
 class EndedApps(StoryCase):

@@ -173,14 +173,17 @@ def day(bench: Bench) -> Iterator[Figure]:
         name = f"{hours} h of 100 apps, accounting, rows of {rows}" + (f", objects of {objects}" if objects else "")
         yield Figure(5, name, Side("engine", functools.partial(wall_of, bench, path), "s"), None, 2.0)
     plain = bench.scenario("day-plain", scenarios.day(100, hours, "accounting", "changed"))
-    for name, options in (
-        ("a compressor", ["--set", "device.compressor={}"]),
-        ("compressor and file cache", ["--set", "device.compressor={}", "--set", "device.file_cache={}"]),
+    compressor = ["--set", "device.compressor={}"]
+    files = [*compressor, "--set", "device.file_cache={}"]
+    kernel = [*compressor, "--set", "device.file_cache={system: 400MiB}", "--set", "device.kernel=11417",
+              "--set", "device.freezer={}", "--set", "device.wired=[{at: 1h, size: 200MiB}, {at: 2h, size: 0B}]"]
+    for name, options, most in (
+        ("a compressor", compressor, 1.5), ("compressor and file cache", files, 1.5), ("an iPhone's memory", kernel, 2.0),
     ):
         yield Figure(
             5, f"{hours} h of 100 apps, accounting: with {name} / without",
             Side("with", functools.partial(cpu_of, bench, plain, *options), "s CPU"),
-            Side("without", functools.partial(cpu_of, bench, plain), "s CPU"), 1.5)
+            Side("without", functools.partial(cpu_of, bench, plain), "s CPU"), most)
     real = bench.scenario("day-real", scenarios.day(100, hours, "jemalloc", "changed"))
     yield Figure(
         5, f"{hours} h of 100 apps, real memory at scale 0.25",

@@ -1,7 +1,8 @@
 """memory: resident memory by app under the ceiling, with pressure, warnings and terminations.
 
 On a device with a compressor, footprints count compressed pages as well, and add up to more than fits. There, and where files
-fill memory, the layers are footprints, and a second panel has what is in RAM, under the ceiling."""
+fill memory, the layers are footprints, and a second panel has what is in RAM, under the ceiling. Where a freezer moves pages to flash, a line upon the
+footprints says how much of them is there."""
 
 from __future__ import annotations
 
@@ -68,6 +69,8 @@ class Stack:
     layers: list[Layer]
     ram: list[Layer] = field(default_factory=list)
     """On a device with a compressor: what is in RAM. The layers are then footprints, compressed pages included."""
+    flash: np.ndarray | None = None
+    """On a device with a freezer: the part of the footprints that is on flash."""
 
     @property
     def top(self) -> float:
@@ -138,7 +141,8 @@ def stack_of(run: Run) -> Stack:
         name = style.plural(rest.shape[1], "other app") if are_apps else f"{rest.shape[1]:,} others"
         layers.append(Layer(name, style.OTHER_COLOUR, bytes_, apps=tuple(rest.columns)))
     if parts := ram.parts_of(run, times_s, resident):
-        return Stack(times_s, layers, [Layer(part.name, part.colour, part.bytes, part.hatch) for part in parts])
+        in_ram = [Layer(part.name, part.colour, part.bytes, part.hatch) for part in parts]
+        return Stack(times_s, layers, in_ram, ram.on_flash(run, times_s))
     if resident is not None:
         of_apps = table.sum(axis=1).to_numpy() if layers else 0.0
         name = "system" if layers else "resident"
@@ -257,6 +261,18 @@ def draw_stack(axes: Axes, stack: Stack, end_s: float) -> None:
         )  # fmt: skip
         draw_tops(axes, times_s, top, stack.top)
         base = top
+
+
+def draw_flash(axes: Axes, stack: Stack, end_s: float) -> None:
+    """How much of the footprints is on flash, as a line from zero: whose memory it is, no table says."""
+    from matplotlib.patheffects import withStroke
+
+    if stack.flash is None:
+        return
+    times_s = np.append(stack.times_s, max(end_s, stack.times_s[-1]))
+    (line,) = axes.step(times_s, np.append(stack.flash, stack.flash[-1]), where="post", color=style.FLASH_COLOUR, linewidth=1.3,
+                        zorder=5, gid="on-flash")  # fmt: skip
+    line.set_path_effects([withStroke(linewidth=2.8, foreground="white")])
 
 
 def draw_tops(axes: Axes, times_s: np.ndarray, heights: np.ndarray, highest: float) -> None:
@@ -526,6 +542,8 @@ class LegendRow:
     warned: int
     ended: int
     felt: int
+    is_line: bool = False
+    """Whether it is drawn as a line upon the layers, and is part of them."""
 
 
 def legend_rows(run: Run, stack: Stack, warnings: pd.DataFrame, ends: Ends) -> list[LegendRow]:
@@ -545,6 +563,9 @@ def legend_rows(run: Run, stack: Stack, warnings: pd.DataFrame, ends: Ends) -> l
             layer, peaks.get(layer.apps[0], math.nan) if len(layer.apps) == 1 else math.nan,
             sum(warned.get(app, 0) for app in layer.apps), len(own), own.count(style.FELT),
         ))  # fmt: skip
+    if stack.flash is not None:
+        most = float(run.tables["freezer"]["swapped_bytes"].max())
+        rows.append(LegendRow(Layer("on flash", style.FLASH_COLOUR, stack.flash), most, 0, 0, 0, is_line=True))
     return rows
 
 
@@ -565,10 +586,11 @@ def draw_layers_legend(figure: Figure, axes: Axes, rows: list[LegendRow], head: 
         write(LEGEND_COLUMNS_IN[name], top_in - 0.02, title, ha="right", fontsize=6.3, color=style.QUIET)
     for place, row in enumerate(rows, start=1):
         y_in = top_in - 0.02 - LEGEND_ROW_IN * place
+        tall_in = 0.018 if row.is_line else 0.09
         figure.add_artist(Rectangle(
-            (left_in / width, (y_in - 0.045) / height), 0.17 / width, 0.09 / height, transform=figure.transFigure,
+            (left_in / width, (y_in - tall_in / 2) / height), 0.17 / width, tall_in / height, transform=figure.transFigure,
             facecolor=row.layer.colour, edgecolor="white" if row.layer.hatch else style.QUIET, hatch=row.layer.hatch,
-            linewidth=0.3,
+            linewidth=0 if row.is_line else 0.3,
         ))  # fmt: skip
         write(0.23, y_in, style.label(row.layer.name, 15))
         if row.peak == row.peak:
@@ -655,17 +677,18 @@ def finish_panels(axes: Axes, under: Axes, top: float, end_s: float) -> None:
     style.bare(under, "left", "bottom")
 
 
-def draw_ram_legend(figure: Figure, axes: Axes, run: Run, parts: list[Layer]) -> None:
+def draw_ram_legend(figure: Figure, axes: Axes, run: Run, stack: Stack) -> None:
     """Beside the lower panel: what is in RAM, the largest size of each part, and how much the compressor keeps."""
-    rows = [LegendRow(part, float(part.bytes.max(initial=0.0)), 0, 0, 0) for part in reversed(parts)]
+    rows = [LegendRow(part, float(part.bytes.max(initial=0.0)), 0, 0, 0) for part in reversed(stack.ram)]
     draw_layers_legend(figure, axes, rows, "in RAM")
     width, height = figure.get_size_inches()
     most = float(ram.pages_of(run)["compressed_bytes"].max())
     if not most > 0:
         return
+    count = "which count as footprint" if stack.flash is None else "which count as footprint,\nas those on flash do"
     figure.text(
         axes.get_position().x1 + 0.1 / width, axes.get_position().y1 - (0.02 + LEGEND_ROW_IN * (len(rows) + 1) + 0.06) / height,
-        f"the pool keeps at most\n{style.bytes_text(most)} of compressed pages,\nwhich count as footprint", fontsize=6.3, va="top",
+        f"the pool keeps at most\n{style.bytes_text(most)} of compressed pages,\n{count}", fontsize=6.3, va="top",
         color=style.QUIET, linespacing=1.3,
     )  # fmt: skip
 
@@ -715,6 +738,7 @@ def draw(run: Run) -> Figure | None:
 
     draw_levels([axes, under] if stack.ram else [axes], level_lane, spans)
     draw_stack(axes, stack, end_s)
+    draw_flash(axes, stack, end_s)
     limits = own_limits(run, stack, table)
     draw_own_limits(axes, limits, end_s)
     draw_warnings(warned_lane, warnings, end_s / width_px, warned)
@@ -733,7 +757,7 @@ def draw(run: Run) -> Figure | None:
     style.bare(axes, "left", "bottom")
     if stack.ram:
         finish_panels(axes, under, top, end_s)
-        draw_ram_legend(figure, under, run, stack.ram)
+        draw_ram_legend(figure, under, run, stack)
     draw_top(under, run, peak, [] if stack.ram else limits, limits_set, end_s)
     draw_layers_legend(figure, axes, rows, "footprint of" if stack.ram else "memory of")
     draw_levels_legend(figure, axes, levels, limits_set, (bottom_in + heights[2]) / height_in)

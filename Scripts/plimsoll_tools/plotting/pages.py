@@ -1,4 +1,5 @@
-"""pages: what is resident, compressed, of files and free on a device with a compressor or a file cache, and what moves."""
+"""pages: what is resident, compressed, of files, free and on flash on a device with a compressor or a file cache, and what
+moves."""
 
 from __future__ import annotations
 
@@ -7,9 +8,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter
 
-from plimsoll_tools.plotting import style
+from plimsoll_tools.plotting import ram, style
 from plimsoll_tools.plotting.run_directory import Run
 
 COLUMNS = ("resident_bytes", "compressed_bytes", "pool_bytes", "free_bytes", "newly_compressed_bytes", "refaulted_bytes",
@@ -30,7 +32,7 @@ def in_steps(pages: pd.DataFrame, end_s: float) -> pd.DataFrame:
     """The mean of the levels and the sum of the flows, in steps of equal length."""
     step_s = end_s / BINS
     flows = ["newly_compressed_bytes", "refaulted_bytes", "compress_ms", "decompress_ms", *FILES[1:]]
-    levels = [name for name in (*COLUMNS, FILES[0]) if name not in flows]
+    levels = [name for name in (*COLUMNS, FILES[0], "on_flash") if name not in flows]
     pages = pages.fillna({name: 0.0 for name in FILES})
     groups = pages.groupby((pages["time_s"] // step_s).clip(upper=BINS - 1).astype(int))
     table = groups[levels].mean().join(groups[flows].sum())
@@ -47,9 +49,14 @@ def draw_stack(axes: Axes, table: pd.DataFrame, end_s: float) -> None:
     layers = [table[name].to_numpy() / MIB for name, _, _ in kinds]
     axes.stackplot(times_s, *layers, step="post", colors=[kind[1] for kind in kinds], linewidth=0,
                    labels=[kind[2] for kind in kinds])  # fmt: skip
-    held = (table["resident_bytes"] + table["compressed_bytes"]).to_numpy() / MIB
-    if table["compressed_bytes"].max() > 0:
-        axes.step(times_s, held, where="post", color=HELD, linewidth=1.2, label="footprints:\nresident and\ncompressed")
+    flash = table["on_flash"].to_numpy() / MIB
+    held = (table["resident_bytes"] + table["compressed_bytes"]).to_numpy() / MIB + flash
+    if max(table["compressed_bytes"].max(), flash.max()) > 0:
+        parts = "resident,\ncompressed and\non flash" if flash.max() > 0 else "resident and\ncompressed"
+        axes.step(times_s, held, where="post", color=HELD, linewidth=1.2, label=f"footprints:\n{parts}")
+    if flash.max() > 0:
+        (line,) = axes.step(times_s, flash, where="post", color=style.FLASH_COLOUR, linewidth=1.2, label="on flash")
+        line.set_path_effects([withStroke(linewidth=2.6, foreground="white")])
     style.cover(axes, float(max(held.max(), np.sum(layers, axis=0).max())), 6)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     axes.set_ylabel("MiB")
@@ -80,7 +87,8 @@ def draw(run: Run) -> Figure | None:
     if pages.empty:
         return None
     end_s = max(run.end_s, 1e-3)
-    table = in_steps(pages, end_s)
+    flash = ram.on_flash(run, pages["time_s"].to_numpy())
+    table = in_steps(pages.assign(on_flash=0.0 if flash is None else flash), end_s)
     height_in = TOP_IN + STACK_IN + GAP_IN + RATE_IN + BOTTOM_IN
     figure = plt.figure(figsize=(style.WIDTH_IN, height_in))
     wide = (style.WIDTH_IN - LEFT_IN - RIGHT_IN) / style.WIDTH_IN

@@ -33,6 +33,16 @@ def pages_of(run: Run) -> pd.DataFrame:
     return pages.drop_duplicates("time_s", keep="last").set_index("time_s").sort_index()
 
 
+def on_flash(run: Run, times_s: np.ndarray) -> np.ndarray | None:
+    """The pages of processes whose contents are on flash, at these times; None if there never are any.
+
+    They have no place in RAM, and count as footprint.
+    """
+    rows = run.tables["freezer"].dropna().drop_duplicates("time_s", keep="last").set_index("time_s").sort_index()
+    swapped = rows["swapped_bytes"]
+    return swapped.reindex(times_s, method="ffill").fillna(0.0).to_numpy() if swapped.max() > 0 else None
+
+
 def parts_of(run: Run, times_s: np.ndarray, used: np.ndarray | None) -> list[Part]:
     """From the bottom up: the system, the compressor's pool, the pages of processes that have a place in RAM, and files.
 

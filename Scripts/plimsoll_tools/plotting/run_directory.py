@@ -32,6 +32,7 @@ TEXT_COLUMNS: dict[str, tuple[str, ...]] = {
     "summary": ("scenario", "policy", "seed"),
     "cores": (),
     "pages": (),
+    "freezer": (),
     "terminations": ("app", "pid", "band", "exit_reason", "cause", "demand", "measure", "beneficiary", "need",
                      "was_foreground", "was_perceived", "why"),
 }  # fmt: skip
@@ -45,6 +46,7 @@ NUMBER_COLUMNS: dict[str, tuple[str, ...]] = {
     "cores": ("time_s", *(f"{kind}_{name}_ms" for kind in ("given", "waited") for name in CLASSES)),
     "pages": ("time_s", "resident_bytes", "compressed_bytes", "pool_bytes", "free_bytes", "newly_compressed_bytes",
               "refaulted_bytes", "compress_ms", "decompress_ms", "file_backed_bytes", "file_read_bytes", "file_dropped_bytes"),
+    "freezer": ("time_s", "swapped_bytes"),
     "terminations": ("time_s", "observed", "threshold", "taken_bytes", "footprint_bytes", "idle_s", "warned_s",
                      "wanted_after_s"),
 }
@@ -52,7 +54,7 @@ FACTS = {"events": ("state", "level", "action", "exit_reason", "cause", "measure
 """Columns that say in words for programs what `detail` and `reason` say for people. Runs before them have none."""
 LATER = {
     "decisions.measure", "samples.peak_resident_bytes", "summary.peak_resident_bytes", "launches.cpu_wait_ms", "cores",
-    "pages", "pages.file_backed_bytes", "pages.file_read_bytes", "pages.file_dropped_bytes", "terminations",
+    "pages", "pages.file_backed_bytes", "pages.file_read_bytes", "pages.file_dropped_bytes", "freezer", "terminations",
 } | {
     f"{name}.{column}" for name, columns in FACTS.items() for column in columns
 }
@@ -60,7 +62,7 @@ LATER = {
 NEWEST_FORMAT = 1
 """Of run folders, as `format_version` in manifest.json counts. Columns that were added do not raise it; a newer one may mean
 something else by the columns that we know."""
-IN_ORDER = ("samples", "apps", "events", "decisions", "cores", "pages", "terminations")
+IN_ORDER = ("samples", "apps", "events", "decisions", "cores", "pages", "freezer", "terminations")
 """Tables whose rows stand in the order of their time, and of what happened within an instant."""
 NOT_BY_THE_SYSTEM = ("normalApp", "userTerminated", "abnormal")
 """Exit reasons of the user, of an app that is done, and of a crash; every other one is a termination."""

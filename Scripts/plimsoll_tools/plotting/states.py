@@ -1,4 +1,6 @@
-"""states: one lane per app with its process state, thinner lanes for its scenes, and what happened to it."""
+"""states: one lane per app with its process state, thinner lanes for its scenes, and what happened to it.
+
+On a device with a freezer, a suspended process is `frozen` while it has the place of frozen processes."""
 
 from __future__ import annotations
 
@@ -104,6 +106,44 @@ def sampled_changes(run: Run) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["time_s", "app", "state"])
 
 
+def frozen_times(run: Run) -> dict[str, list[tuple[float, float]]]:
+    """App -> from when to when one of its processes had the place of frozen processes (band 75), in order.
+
+    It gets the place when its pages go to flash, and keeps it when it has run since, until it is demoted or ends.
+    """
+    events = run.events
+    kinds = events["event"].where(events["event"] != "freeze", events["measure"].map({"written_bytes": "freeze"}))
+    since: dict[str, tuple[str, float]] = {}
+    found: dict[str, list[tuple[float, float]]] = {}
+    rows = events.assign(event=kinds)[kinds.isin(["freeze", "demote", "exit"])]
+    for time_s, event, app, pid in rows[["time_s", "event", "app", "pid"]].itertuples(index=False):
+        if event == "freeze":
+            # Frozen anew, it has had its place since the first time.
+            since.setdefault(pid, (app, time_s))
+        elif pid in since:
+            found.setdefault(app, []).append((since.pop(pid)[1], time_s))
+    for app, start in since.values():
+        found.setdefault(app, []).append((start, run.end_s))
+    return {app: sorted(times) for app, times in found.items()}
+
+
+def with_frozen(process: Spans, times: list[tuple[float, float]]) -> Spans:
+    """The spans, where what is suspended at these times is frozen."""
+    result: Spans = []
+    for start, end, state in process:
+        for first, last in times if state == "suspended" else []:
+            first, last = max(first, start), min(last, end)
+            if first >= last:
+                continue
+            if first > start:
+                result.append((start, first, state))
+            result.append((first, last, "frozen"))
+            start = last
+        if start < end:
+            result.append((start, end, state))
+    return result
+
+
 def scene_spans(events: pd.DataFrame, end_s: float) -> dict[str, list[Spans]]:
     """App -> its scenes' spans, by scene number."""
     rows = events[(events["event"] == "scene_state") & (events["scene"] != "")]
@@ -120,11 +160,12 @@ def scene_spans(events: pd.DataFrame, end_s: float) -> dict[str, list[Spans]]:
 def lanes_of(run: Run) -> list[Lane]:
     """All apps that ever ran, in the order in which they first did."""
     lanes: dict[str, Lane] = {}
-    scenes = scene_spans(run.events, run.end_s)
+    scenes, frozen = scene_spans(run.events, run.end_s), frozen_times(run)
     for app, changes in process_changes(run).groupby("app", sort=False):
         if app != "":
             listed = list(zip(changes["time_s"], changes["state"]))
-            lanes[str(app)] = Lane(str(app), spans(listed, run.end_s), scenes.get(str(app), []))
+            process = with_frozen(spans(listed, run.end_s), frozen.get(str(app), []))
+            lanes[str(app)] = Lane(str(app), process, scenes.get(str(app), []))
     for time_s, app, kind in kills.ends_of(run):
         if app in lanes:
             lanes[app].ended_as.setdefault(kind, []).append(time_s)
@@ -185,7 +226,8 @@ def draw_spans(axes: Axes, items: Spans, top: float, height: float) -> None:
     for state, colour in style.STATE_COLOURS.items():
         bars = [(start, end - start) for start, end, name in items if name == state]
         if bars:
-            axes.broken_barh(bars, (top, height), facecolors=colour, linewidth=0)
+            hatched = {"hatch": style.FROZEN_HATCH, "edgecolor": "white"} if state == "frozen" else {}
+            axes.broken_barh(bars, (top, height), facecolors=colour, linewidth=0, **hatched)
 
 
 def draw_lane(axes: Axes, lane: Lane, top: float, distance_s: float, with_scenes: bool) -> float:
@@ -235,12 +277,15 @@ def marks_of(lanes: list[Lane]) -> tuple[list[Any], list[str]]:
     return marks, names
 
 
-def draw_legend(figure: Figure, marks: list[Any], names: list[str], has_prewarmed: bool, height_in: float) -> None:
-    """Under the title: the states, and the marks in one line or two. Few runs have prewarmed processes."""
+def draw_legend(figure: Figure, marks: list[Any], names: list[str], found: set[str], height_in: float) -> None:
+    """Under the title: the states, the rare ones among them if they are found, and the marks in one line or two."""
     from matplotlib.patches import Patch
 
-    shown = {state: colour for state, colour in style.STATE_COLOURS.items() if has_prewarmed or state != "prewarmed"}
-    rows = [([Patch(facecolor=colour, label=state) for state, colour in shown.items()], list(shown))]
+    shown = {state: colour for state, colour in style.STATE_COLOURS.items() if state in found or state not in style.RARE_STATES}
+    states = [Patch(facecolor=colour, label=state) for state, colour in shown.items()]
+    if "frozen" in shown:
+        states[list(shown).index("frozen")].set(hatch=style.FROZEN_HATCH, edgecolor="white", linewidth=0)
+    rows = [(states, list(shown))]
     rows += [(marks[at : at + MOST_MARKS], names[at : at + MOST_MARKS]) for at in range(0, len(marks), MOST_MARKS)]
     for place, (handles, texts) in enumerate(rows):
         figure.legend(
@@ -295,7 +340,6 @@ def draw(run: Run) -> Figure | None:
 
     left = LEFT_IN / style.WIDTH_IN
     style.title(figure, f"States of {run.title}")
-    has_prewarmed = any(state == "prewarmed" for lane in lanes for _, _, state in lane.process)
-    draw_legend(figure, marks, names, has_prewarmed, height_in)
+    draw_legend(figure, marks, names, {state for lane in lanes for _, _, state in lane.process}, height_in)
     figure.text(left, 0.08 / height_in, "\n".join(notes), fontsize=7, color=style.QUIET, va="bottom")
     return figure

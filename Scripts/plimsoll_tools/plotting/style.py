@@ -92,7 +92,14 @@ STATE_COLOURS = {
     "background": "#E08A00",
     "suspended": "#D3D7DB",
     "prewarmed": "#B9A5DB",
+    "frozen": "#8ED1C6",
 }
+RARE_STATES = ("prewarmed", "frozen")
+"""Legends have these only where they occur."""
+FROZEN_HATCH = "//////"
+"""In white: to eyes without green cones the colour alone is near that of a suspended process."""
+FLASH_COLOUR = "#0B5D5A"
+"""Of what is on flash, beside the apps' colours: a dark kind of the frozen state's."""
 SCENE_STATES = {
     "foregroundActive": "active",
     "foregroundInactive": "inactive",

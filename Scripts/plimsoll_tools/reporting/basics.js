@@ -8,7 +8,7 @@ const MIB = 1048576, GIB = 1073741824;
 const INK = "var(--ink)", QUIET = "var(--quiet)", PAPER = "var(--paper)", FILL = "var(--fill)", GOOD = "var(--good)";
 const LEVELS = { normal: "var(--normal)", warning: "var(--warning)", critical: "var(--critical)" };
 const SHADES = { warning: "var(--shade-warning)", critical: "var(--shade-critical)" };
-const STATES = { active: "var(--active)", inactive: "var(--inactive)", background: "var(--background)", suspended: "var(--suspended)" };
+const STATES = { active: "var(--active)", inactive: "var(--inactive)", background: "var(--background)", suspended: "var(--suspended)", frozen: "var(--frozen)" };
 // Of classes of service, by what the user sees of their work.
 const CLASSES = { "user-interactive": STATES.active, "user-initiated": STATES.inactive, default: "var(--default)", utility: "var(--utility)", background: STATES.background };
 // Of ends for want of memory, as in the pictures.

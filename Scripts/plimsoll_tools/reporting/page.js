@@ -9,7 +9,7 @@ function choose(index) {
 }
 function pictures(section) {
   if (run().samples.t.length) {
-    section.append(html("h2", {}, run().ram.length ? "Footprints by app: resident and compressed pages" : "Memory by app under the ceiling"), timeBar(),
+    section.append(html("h2", {}, run().ram.length ? `Footprints by app: resident and compressed pages${run().flash.length ? ", and those on flash" : ""}` : "Memory by app under the ceiling"), timeBar(),
       html("p", { class: "note" }, html("span", { class: "with-mouse" }, "Drag to zoom, double click to go back; hover a ✕ to see which app was ended, why, and which were spared, click it to keep that. A number upon it counts those that ended together."),
         html("span", { class: "with-fingers" }, "Tap a ✕ to see which app was ended, why, and which were spared. Pinch to zoom, drag sideways to move, tap twice for the whole run. A number upon a ✕ counts those that ended together.")));
     memoryPanel(section);

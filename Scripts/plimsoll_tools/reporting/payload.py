@@ -19,7 +19,7 @@ MOST_SPARED = 60
 MOST_DECISIONS = 4000
 MOST_SCENARIO_LETTERS = 300_000
 
-ACTIONS = ("terminate", "terminate_politely", "disconnect_scene", "suspend", "compress", "discard", "drop_files", "purge", "warn")
+ACTIONS = ("terminate", "terminate_politely", "disconnect_scene", "suspend", "freeze", "thaw", "compress", "discard", "drop_files", "purge", "warn")
 """What matters most comes first, when not all decisions fit."""
 
 
@@ -222,6 +222,7 @@ def payload_of(run: Run, label: str) -> dict[str, Any]:
         "ceiling": plain(ceiling) if ceiling == ceiling else 0,
         "samples": samples_of(run, stack.times_s),
         "layers": plain_layers(stack.layers), "ram": plain_layers(stack.ram),
+        "flash": [] if stack.flash is None else numbers(stack.flash),
         "levels": [[plain(start), plain(end), level] for start, end, level in memory.level_spans(run)],
         "thresholds": {level: at for level, at in memory.thresholds(run).items() if level in memory.crossed(run)},
         "stalls": [
@@ -290,6 +291,7 @@ def slim(run: dict[str, Any]) -> None:
     run["explained"] |= {"blocks": [], "note": ""}
     run["warnings"], run["scenario"], run["manifest"] = [], "", ""
     run["samples"], run["layers"], run["ram"], run["stalls"] = {"t": [], "resident": [], "available": []}, [], [], []
+    run["flash"] = []
     run["cores"] = None
     run["notes"] = [*run["notes"], "one of many runs: look into it with a report of its own"]
 

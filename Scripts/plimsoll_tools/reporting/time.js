@@ -240,7 +240,7 @@ function stackPanel(parent, name, height, layers, isUnder) {
   for (const layer of layers) sums.forEach((_, index) => { sums[index] += layer.bytes[index]; });
   const most = sums.reduce((a, b) => Math.max(a, b), 0);
   const high = () => (isUnder ? Math.max(run().ceiling || 0, ...run().samples.resident) : most) * 1.06 || 1;
-  const top = 34;
+  const top = 34, flash = isUnder ? [] : run().flash;
   let frame = null;
   const y = (value) => frame.bottom - value / high() * (frame.bottom - top);
   timePanel(parent, name, height, (given) => {
@@ -253,6 +253,7 @@ function stackPanel(parent, name, height, layers, isUnder) {
       svg(frame.paint, "path", { d: steps(frame, times, base, y, frame.bottom), fill: layer.colour, stroke: "var(--seam)", "stroke-width": 0.4, class: isAlone && layer.name !== view.app ? "faded" : "" });
       base.forEach((_, index) => { base[index] -= layer.bytes[index]; });
     }
+    if (flash.length) for (const [stroke, width] of [[PAPER, 3.4], ["var(--flash)", 1.8]]) svg(frame.paint, "path", { d: steps(frame, times, flash, y), fill: "none", stroke, "stroke-width": width });
     const size = high() >= 2 * GIB ? GIB : MIB, step = 2 ** Math.ceil(Math.log2(high() / size / (height < 300 ? 4 : 6)));
     for (let value = 0; value <= high() / size; value += step) svg(frame.root, "text", { x: frame.left - 6, y: y(value * size) + 4, "text-anchor": "end", class: "quiet" }, `${value}${value ? size === GIB ? " GiB" : "" : ""}`);
     svg(frame.root, "text", { x: 2, y: top - 4, class: "quiet" }, size === GIB ? "" : "MiB");
@@ -280,7 +281,7 @@ function stackPanel(parent, name, height, layers, isUnder) {
     const list = html("ul");
     for (const [name, size] of rows.sort((a, b) => b[1] - a[1]).slice(0, 8)) list.append(html("li", {}, name === hit ? html("b", {}, `${name} ${bytes(size)}`) : `${name} ${bytes(size)}`));
     const level = run().levels.find(([t0, t1]) => t >= t0 && t < t1);
-    const sizes = isUnder ? `${bytes(run().samples.resident[index])} resident, ${bytes(run().samples.available[index])} available` : `${bytes(sums[index])} of footprints`;
+    const sizes = isUnder ? `${bytes(run().samples.resident[index])} resident, ${bytes(run().samples.available[index])} available` : `${bytes(sums[index])} of footprints${flash.length ? `, ${bytes(flash[index])} of it on flash` : ""}`;
     return [html("b", {}, `${clock(t)}  ${sizes}`), html("div", {}, level ? `pressure ${level[2]}` : ""), list];
   });
 }
@@ -291,6 +292,7 @@ function memoryPanel(parent) {
   const key = (layer) => html("span", {}, html("i", { style: `background:${layer.colour}` }), layer.name);
   const legend = html("div", { class: "legend" });
   for (const layer of [...run().layers].reverse()) legend.append(appsOf(run()).includes(layer.name) ? html("button", { "aria-pressed": String(layer.name === view.app), "data-app": layer.name, onclick: () => chooseApp(layer.name) }, html("i", { style: `background:${layer.colour}` }), layer.name) : key(layer));
+  if (run().flash.length) legend.append(key({ name: "on flash: a part of these", colour: "var(--flash)" }));
   let last = legend;
   if (parts.length) {
     parent.append(legend, html("h2", {}, "In RAM, under the ceiling"));
@@ -427,7 +429,8 @@ function lanesPanel(parent) {
     return [html("b", {}, lane.app), ` at ${clock(t)}: ${state ? `${state[2]} since ${clock(state[0])}` : "not running"}`, launch ? html("div", {}, `last launched at ${clock(launch.t)}: ${launch.kind}, ${launch.ms === null ? launch.outcome : span(launch.ms / 1000)}`) : null].filter(Boolean);
   });
   const legend = html("div", { class: "legend" });
-  for (const [state, colour] of Object.entries(STATES)) legend.append(html("span", {}, html("i", { style: `background:${colour}` }), state));
+  const isFrozen = lanes.some((lane) => lane.spans.some(([, , state]) => state === "frozen"));
+  for (const [state, colour] of Object.entries(STATES)) if (state !== "frozen" || isFrozen) legend.append(html("span", {}, html("i", { style: `background:${colour}` }), state));
   legend.append(html("span", {}, "thin lines: its scenes"), html("span", {}, "▲ warned"), html("span", {}, "✕ ended"));
   if (run().lanesLeftOut) legend.append(html("span", {}, `${run().lanesLeftOut} less eventful apps are left out`));
   parent.append(legend);
