@@ -8,17 +8,25 @@ struct DrawnPolicy {
     let type: any ReclaimPolicy.Type
     private let seed: UInt64
     private let stream: String
-    private let hasRules: Bool
-    /// What the first rule does; nil: anything.
-    private var first: RuleAction?
+    /// Whether it consists of rules.
+    let hasRules: Bool
+    /// What the first rules do; the others do anything.
+    private var actions: [RuleAction] = []
 
-    /// Rules of which the first freezes or thaws, for a device with a freezer.
+    /// Rules of which the first two freeze and thaw, for a device with a freezer.
     init(freezing seed: UInt64) {
         var draw = Draw(seed, "freezing policy")
         type = Ladder.self
         hasRules = true
         (self.seed, stream) = (seed, "freezing policy")
-        first = draw.pick([RuleAction.freeze, .thaw])
+        actions = draw.chance(50) ? [.freeze, .thaw] : [.thaw, .freeze]
+    }
+
+    /// jetsam, for a device with a kernel.
+    init(ofKernel seed: UInt64) {
+        type = Jetsam.self
+        hasRules = false
+        (self.seed, stream) = (seed, "policy of a kernel")
     }
 
     init(_ seed: UInt64, stream: String = "policy", mayKnowFuture: Bool = true) {
@@ -42,7 +50,10 @@ struct DrawnPolicy {
         policy.put("name", .plain(type.name))
         if draw.chance(25) { policy.put("label", .plain("drawn")) }
         guard !hasRules else {
-            let rules = (0..<draw.number(1, 5)).map { DrawnRule.draw(&draw, $0, apps, $0 == 0 ? first : nil) }
+            let count = max(actions.count, draw.number(1, 5))
+            let rules = (0..<count).map {
+                DrawnRule.draw(&draw, $0, apps, $0 < actions.count ? actions[$0] : nil)
+            }
             policy.put("rules", .list(rules))
             return policy
         }
@@ -89,14 +100,20 @@ enum DrawnRule {
     static func draw(_ draw: inout Draw, _ index: Int, _ apps: [DrawnApp], _ action: RuleAction?) -> Tree {
         var rule = Record()
         rule.put("name", .plain("rule\(index)"))
+        // What only a freezer does comes about only if nothing else is asked for.
+        if let action {
+            rule.put("when", .string("available < 100%"))
+            rule.put("action", .plain(action.rawValue))
+            if action == .freeze { rule.put("order", .list([.record([("by", .plain("largest"))])])) }
+            if draw.chance(50) { rule.put("cool_down", draw.time(.zero, .seconds(10))) }
+            return rule.tree
+        }
         // A rule that waits for a rare condition would do nothing.
         if draw.chance(80) {
             let usual = Tree.string("available < \(draw.number(15, 95))%")
             rule.put("when", draw.chance(50) ? usual : system(&draw, depth: 0))
         }
-        if action != nil || draw.chance(90) {
-            rule.put("action", .plain((action ?? draw.pick(RuleAction.allCases)).rawValue))
-        }
+        if draw.chance(90) { rule.put("action", .plain(draw.pick(RuleAction.allCases).rawValue)) }
         if draw.chance(45) { rule.put("who", process(&draw, apps, depth: 0)) }
         if draw.chance(65) { rule.put("order", order(&draw, apps)) }
         if draw.chance(45) {

@@ -171,9 +171,7 @@ struct WorldFrame {
         root.put("device", device)
         if let topScale { root.put("scale", .plain("\(topScale)")) }
         if draw.chance(90) { root.put("monitor", monitor()) }
-        var freezing = Draw(seed, "whether rules freeze")
-        let hasFreezer = device["freezer"].map { $0.text == nil } ?? false
-        let given = hasFreezer && freezing.chance(40) ? DrawnPolicy(freezing: seed) : policy
+        let given = policy(on: device) ?? policy
         if draw.chance(92) { root.put("policy", given.tree(apps)) }
         root.put("limits", limits(apps))
         root.put("lifecycle", lifecycle())
@@ -194,6 +192,15 @@ struct WorldFrame {
         metrics.put(["duties": 20], &draw)
         root.put("metrics", metrics)
         return root.tree.extended(by: FormatKey.drawnAlone, seed)
+    }
+
+    /// The policy of a world whose device has a kernel, unless it has rules already; nil: any policy.
+    private func policy(on device: Tree) -> DrawnPolicy? {
+        var draw = Draw(seed, "policy of a kernel's device")
+        guard !policy.hasRules, let kernel = device["kernel"], kernel.text != "none" else { return nil }
+        if let freezer = device["freezer"], freezer.text == nil, draw.chance(70) { return DrawnPolicy(freezing: seed) }
+        guard draw.chance(50) else { return nil }
+        return DrawnPolicy(ofKernel: seed)
     }
 
     /// The policy file of `--policy`, if any. Its policy differs from the document's.

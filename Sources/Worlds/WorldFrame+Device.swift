@@ -45,7 +45,7 @@ extension WorldFrame {
     /// XNU's memory management, and with it the freezer, whose contents are drawn.
     private func putKernel(over compressor: Tree, in device: inout Record) {
         var draw = Draw(seed, "kernel")
-        guard draw.chance(25) else {
+        guard draw.chance(40) else {
             if draw.chance(5) { device.put("kernel", .plain("none")) }
             return
         }
@@ -55,11 +55,23 @@ extension WorldFrame {
         if reserved >= .mebibytes(1), draw.chance(30) {
             device.put("system_compressed", draw.size(.kibibytes(4), most))
         }
-        guard draw.chance(50) else { return }
-        guard draw.chance(92), compressor["codec"]?.text != "lz4" else { return device.put("freezer", .plain("off")) }
+        guard draw.chance(65) else { return }
+        guard draw.chance(85), compressor["codec"]?.text != "lz4" else { return device.put("freezer", .plain("off")) }
         var freezer = Record(path: "device.freezer")
-        freezer.put(["slots": 40, "minimum": 60, "suspended_above": 70, "refreeze_after": 40, "demotions": 20], &draw)
-        freezer.put(["below": 50, "budget": 40, "write_rate": 30, "read_rate": 30, "store": 40], &draw)
+        // Few worlds have more than four suspended apps at once; one that soon has no slot and no budget demotes.
+        if draw.chance(50) {
+            freezer.put("slots", .plain("\(draw.number(1, 2))"))
+            freezer.put("minimum", draw.size(.kibibytes(4), .kibibytes(64)))
+            freezer.put("suspended_above", .plain("0"))
+            freezer.put("refreeze_after", .plain("1"))
+            freezer.put("below", .plain("100%"))
+            freezer.put("budget", draw.size(.kibibytes(64), .mebibytes(4)))
+            freezer.put(["demotions": 20, "write_rate": 30, "read_rate": 30], &draw)
+        } else {
+            freezer.put(["slots": 40, "minimum": 60, "suspended_above": 60, "refreeze_after": 40], &draw)
+            freezer.put(["demotions": 30, "below": 50, "budget": 80, "write_rate": 30, "read_rate": 30], &draw)
+            freezer.put(["store": 50], &draw)
+        }
         device.put("freezer", freezer.tree)
     }
 
