@@ -79,6 +79,8 @@ public enum UserAction: Hashable, Sendable {
     case unplugDisplay
     /// The device restarts, and can be used after this time.
     case restart(lasting: TimeSpan)
+    /// A daemon of the system resets the device's freezer.
+    case resetFreezer
     /// The app crashes.
     case crash(AppID)
     /// The system ends the app in an orderly way, as for an update.
@@ -111,7 +113,7 @@ extension UserAction {
             .beside(let app), .prewarm(let app):
             app
         case .home, .closeScene, .hideScene, .quit, .interrupt, .lock, .timeChange, .beginBackgroundTask,
-            .endBackgroundTask, .unplugDisplay, .restart, .crash, .terminate,
+            .endBackgroundTask, .unplugDisplay, .restart, .resetFreezer, .crash, .terminate,
             .holdAssertion, .releaseAssertion, .submit, .download, .liveActivity, .pictureInPicture:
             nil
         }

@@ -24,6 +24,8 @@ public enum UserRefusal: String, CaseIterable, Sendable {
     /// The name of the app that the display shows follows.
     case displayIsTaken = "the display shows"
     case hasNoSecondDisplay = "there is no second display"
+    /// It has none, or its memory is unbounded.
+    case hasNoFreezer = "the device has no freezer"
     case noAppIsInFront = "no app is in front"
     case holdsNoAssertion = "it holds no assertion"
     case hasProcess = "it has a process already"
@@ -37,7 +39,7 @@ public enum UserRefusal: String, CaseIterable, Sendable {
         case .deviceIsLocked, .deviceIsRestarting, .deviceIsLockedAlready, .isInFront, .deviceShowsOneWindow,
             .systemHasNoScenes, .hasNoScene, .hasNoSuchScene, .isNotOnScreen, .isWithoutScenes, .isNotInSwitcher,
             .wasSwipedAway, .isBeingEnded, .holdsNoTask, .isNotRunning, .isSuspended, .displayIsTaken,
-            .hasNoSecondDisplay, .noAppIsInFront, .holdsNoAssertion, .hasProcess, .hasTooManyRequests:
+            .hasNoSecondDisplay, .hasNoFreezer, .noAppIsInFront, .holdsNoAssertion, .hasProcess, .hasTooManyRequests:
             false
         }
     }

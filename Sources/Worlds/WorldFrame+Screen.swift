@@ -7,6 +7,7 @@ extension WorldFrame {
     /// The actions of apps that `WorldFrame.user` leaves to this file.
     static let actionsOfScreen = [
         "beside", "prewarm", "submit_refresh", "submit_processing", "download", "live_activity", "picture_in_picture",
+        "reset_freezer",
     ]
 
     /// Apps that come beside the one in front, in one world of three; some soon after each other.
@@ -85,6 +86,16 @@ extension WorldFrame {
             events.append(.record([("at", time(soon)), (next, payload)]))
         }
         return events
+    }
+
+    /// Resets of the freezer, in one world of ten, whether the device has a freezer or not.
+    func resets() -> [Tree] {
+        var draw = Draw(seed, "reset freezer")
+        guard draw.chance(10) else { return [] }
+        let milliseconds = Int(duration.microseconds / 1_000)
+        return (0..<draw.number(1, 3)).map { _ in
+            .record([("at", time(draw.number(0, milliseconds))), ("reset_freezer", .plain("true"))])
+        }
     }
 
     private func time(_ milliseconds: Int) -> Tree { .plain("\(TimeSpan.milliseconds(Int64(milliseconds)))") }

@@ -7,6 +7,7 @@ import Workload
 extension WorldFrame {
     func user(_ apps: [DrawnApp], _ parts: [DrawnPart]) -> [Tree] {
         user(apps) + parts.flatMap { $0.events(self) } + pairs(apps) + prewarmings(apps) + requests(apps)
+            + resets()
     }
 
     private func user(_ apps: [DrawnApp]) -> [Tree] {

@@ -183,6 +183,7 @@ private struct ReplayTable: Encodable {
 
     var formatVersion = 1
     let victims: [Victim]
+    let reasons: [ReplayOutcome.ReasonGrade]
     let othersBefore: [End]
     let othersAfter: [End]
     let assumptions: [String]
@@ -196,6 +197,7 @@ private struct ReplayTable: Encodable {
                 process: victim.name, band: victim.band, reportReason: victim.reason, place: end?.place,
                 endedS: end?.endedS, reason: end?.reason, isSame: victim.isSame, isAssumed: victim.isAssumed)
         }
+        reasons = outcome.grades
         (othersBefore, othersAfter) = (outcome.others.map(End.init), outcome.later.map(End.init))
         (assumptions, ended, inOrder) = (outcome.assumptions, outcome.ended, outcome.inOrder)
     }

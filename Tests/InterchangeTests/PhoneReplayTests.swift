@@ -3,6 +3,7 @@ import Memory
 import Metrics
 import Plan
 import Quantities
+import Reclaim
 import Scenario
 import Simulation
 import TestSupport
@@ -194,6 +195,89 @@ struct PhoneReplayTests {
         #expect(outcome.assumptions.contains { $0.contains("'fatd', 'com.apple.WebKit.WebContent'") })
         #expect(outcome.text.contains("launched after the report's moment, so not replayed: 1\n  lated (idle-exit)\n"))
     }
+
+    // MARK: Reasons
+
+    private typealias Grade = ReplayOutcome.ReasonGrade
+
+    /// A grade as one line.
+    private static func words(_ grade: Grade) -> String {
+        let others = grade.others.map { ", \($0.count) \($0.reason)" }.joined()
+        let same = grade.same.map { "\($0)" } ?? "-"
+        return "\(grade.reason): \(grade.ended) of \(grade.victims), \(same) the same\(others)"
+    }
+
+    /// The phone of `shortage`, whose victims from this place on have the reason `proc-thrashing`.
+    private static func thrashing(from first: Int) -> SyntheticReport {
+        var report = SyntheticReport.shortage
+        for place in first..<63 { report.processes[place].reason = "proc-thrashing" }
+        return report
+    }
+
+    @Test("59 of 63 victims by proc-thrashing: jetsam ends by rounds, and the assumption behind it is told")
+    func thrashing() throws {
+        let outcome = try Self.replay(Self.thrashing(from: 4))
+        #expect(outcome.ended == 63 && outcome.inOrder == 63 && outcome.others.isEmpty)
+        #expect(
+            outcome.grades.map(Self.words) == [
+                "vm-pageshortage: 4 of 4, 0 the same, 4 proc-thrashing", "proc-thrashing: 59 of 59, 59 the same",
+            ])
+        #expect(outcome.counts.contains("for the report's reason 59 of 63 graded"))
+        #expect(outcome.text.contains("\nvm-pageshortage  4        4      0         4 proc-thrashing\n"))
+        #expect(outcome.assumptions.contains { $0.contains("most reasons are proc-thrashing") })
+    }
+
+    @Test("a few victims by proc-thrashing: nothing is assumed, and these reasons are another")
+    func fewThrashing() throws {
+        let report = Self.thrashing(from: 60)
+        #expect(!JetsamReplay(try Self.phone(report)).scenario.contains("relaunched_after"))
+        let outcome = try Self.replay(report)
+        #expect(
+            outcome.grades.map(Self.words) == [
+                "vm-pageshortage: 60 of 60, 60 the same", "proc-thrashing: 3 of 3, 0 the same, 3 vm-pageshortage",
+            ])
+        #expect(!outcome.assumptions.contains { $0.contains("proc-thrashing") })
+    }
+
+    @Test("reasons whose limits are assumed have no grade, and those of several bands each have their own")
+    func grades() throws {
+        let outcome = try Self.replay(.mixture)
+        #expect(
+            outcome.grades.map(Self.words) == [
+                "long-idle-exit: 1 of 1, 1 the same", "per-process-limit: 2 of 2, - the same",
+                "highwater: 1 of 1, - the same", "idle-exit: 20 of 20, 20 the same",
+            ])
+        #expect(outcome.text.contains("\nhighwater          1        1      not graded\n"))
+    }
+
+    @Test("the words of old systems stand for today's causes, and other words for themselves")
+    func oldWords() {
+        for cause in KillCause.allCases { #expect(KillCause.causes(named: cause.rawValue) == [cause]) }
+        let rows = [
+            ("vm-thrashing", "proc-thrashing", true), ("vm-thrashing", "vm-compressor-thrashing", true),
+            ("vm-thrashing", "vm-pageshortage", false), ("proc-thrashing", "vm-compressor-thrashing", false),
+            ("diagnostic", "disk-space-shortage", false), ("a-new-reason", "a-new-reason", true),
+        ]
+        for (word, reason, isSame) in rows {
+            #expect(KillCause.word(word, standsFor: reason) == isSame, "\(word), \(reason)")
+        }
+    }
+
+    @Test("a replay's memory is managed by the report's kernel, a state's by Plimsoll's own rules, neither has files")
+    func kernel() throws {
+        for (report, kernel) in [(SyntheticReport.shortage, "8792"), (SyntheticReport.mixture, "11417")] {
+            let phone = try Self.phone(report)
+            let replay = JetsamReplay(phone).scenario
+            let devices = try [replay, phone.scenario].map { try JetsamEventTests.load($0).device }
+            #expect(devices.map { $0.kernel?.rawValue } == [kernel, nil] && !replay.contains("keep_free"))
+            #expect(devices.allSatisfy { $0.freezer == nil && $0.fileCache == nil && $0.systemPageable == .zero })
+        }
+        var plain = SyntheticReport.mixture
+        plain.hasCompressor = false
+        #expect(try JetsamEventTests.load(JetsamReplay(Self.phone(plain)).scenario).device.kernel == nil)
+    }
+
+    // MARK: Other replays
 
     @Test("in another order of the report they end in another order")
     func reversed() throws {

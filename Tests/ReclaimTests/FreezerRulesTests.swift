@@ -4,7 +4,7 @@ import Testing
 
 @testable import Reclaim
 
-/// XNU's freezer by table: the rows A19 to A23 of jetsam's behaviours in Policies.md, as pure rules.
+/// XNU's freezer by table: the rows A19 to A24 of jetsam's behaviours in Policies.md, as pure rules.
 @Suite("the freezer's rules, row by row")
 struct FreezerRulesTests {
     typealias Candidate = FreezerRules.Candidate
@@ -162,6 +162,30 @@ struct FreezerRulesTests {
         #expect(rules().demotedWithoutBudget(all) == nil, "none is thawed")
         let thawed = all + [frozen(7, at: 9, thaws: 9, isThawed: true), frozen(8, at: 8, isThawed: true)]
         #expect(rules().demotedWithoutBudget(thawed) == ProcessID(8))
+    }
+
+    // MARK: A reset
+
+    @Test("A24: a reset ends frozen processes, from band 0 up to 75, not those that run, and the budget is whole")
+    func a24() {
+        var (running, member, gone) = (frozen(3, at: 1), frozen(8, at: 6), app(9))
+        running.isSuspended = false
+        member.isApp = false
+        gone.hasFailed = true
+        let all = [
+            frozen(1, at: 9, thaws: 9, isThawed: true), frozen(2, at: 4), running, frozen(4, at: 2, band: 100),
+            frozen(5, at: 8, band: 0), frozen(6, at: 7, band: 20), app(7), member, gone,
+        ]
+        #expect(rules().endedByReset(all).map(\.number) == [5, 6, 2, 8, 1])
+        #expect(rules().endedByReset([running, app(7)]).isEmpty)
+        var budget = FreezerBudget(daily: .mebibytes(100), at: .zero)
+        // Neither the rest nor what was written too much counts any longer.
+        for spent in [30, 170] {
+            budget.spend(.mebibytes(spent))
+            budget.reset(at: at(60))
+            #expect(budget.left == .mebibytes(100) && budget.spent == .zero, "\(spent) MiB written")
+            #expect(budget.ends == at(60) + FreezerBudget.interval)
+        }
     }
 
     // MARK: The budget

@@ -261,6 +261,7 @@ enum RandomPlan {
                 .showScene(app, SceneID(random.number(in: 1...9))), .hideScene(app, SceneID(2)),
                 .open(app, .notification), .wake(app, .call, lasting: span), .restart(lasting: span),
                 .endBackgroundTask(app), .showOnDisplay(app), .unplugDisplay, .crash(app), .terminate(app),
+                .resetFreezer,
             ]
             let action = actions[random.number(in: 0...actions.count - 1)]
             let at = Instant(microseconds: Int64(random.number(in: 0...35_999_999_999)))

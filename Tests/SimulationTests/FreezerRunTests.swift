@@ -10,7 +10,7 @@ import Workload
 
 @testable import Simulation
 
-/// The freezer in runs: the rows A19 to A23 of jetsam's behaviours in Policies.md. `runToEnd` checks after every event
+/// The freezer in runs: the rows A19 to A24 of jetsam's behaviours in Policies.md. `runToEnd` checks after every event
 /// that a process's footprint is what is resident, compressed and on flash.
 @Suite("a device with a freezer", .serialized)
 struct FreezerRunTests {
@@ -266,6 +266,40 @@ struct FreezerRunTests {
         #expect(bands(of: "a0", in: run) == [0, 75, 0])
         #expect((run.freezerRows.last?.integer("budget_left_bytes") ?? 0) > 1 << 30)
         #expect(frozen(run) == ["a0", "a1", "a2", "a3"], "a demoted app that has not run is not frozen anew")
+    }
+
+    // MARK: A reset
+
+    @Test("A24: a reset ends the frozen apps that are suspended, not one that runs, and the budget is whole again")
+    func reset() throws {
+        let user: [(Double, UserAction)] = [(15, .launch(AppID(0))), (17, .resetFreezer), (18, .launch(AppID(1)))]
+        let runs = try [MemoryBackend.accounting, .jemalloc].map { backend in
+            try runToEnd(plan(user: user) { $0.backend = backend })
+        }
+        let run = runs[0]
+        #expect(frozen(run) == ["a0", "a1", "a2", "a3", "a4", "a5"])
+        let ended = run.tally.terminations
+        #expect(ended.map(\.app) == ["a1", "a2", "a3", "a4", "a5"])
+        for end in ended {
+            #expect(end.at == Instant(microseconds: 17_000_000) && end.reason == .memoryPressure)
+            #expect(end.course.cause == "jettisoned" && end.course.band == 75 && end.course.decision == nil)
+        }
+        let before = try #require(run.freezerRows.last { ($0.number("time_s") ?? 0) < 17 })
+        let after = try #require(run.freezerRows.first { ($0.number("time_s") ?? 0) > 17 })
+        #expect(before.integer("frozen") == 6 && (before.integer("budget_left_bytes") ?? 0) < 1 << 30)
+        #expect(after.integer("frozen") == 1 && after.integer("budget_left_bytes") == 1 << 30)
+        #expect(run.launchRows.map { $0["kind"] } == ["hot", "cold"])
+        #expect(run.freezer == runs[1].freezer && run.events == runs[1].events && run.pages == runs[1].pages)
+    }
+
+    @Test("on a device without a freezer, and with nothing frozen, a reset ends nobody")
+    func resetOfNothing() throws {
+        let user: [(Double, UserAction)] = [(1, .resetFreezer)]
+        let none = try runToEnd(plan(seconds: 2, user: user) { $0.device.freezer = nil })
+        #expect(rows("refused", in: none).map(\.reason) == ["the device has no freezer"])
+        let idle = try runToEnd(plan(seconds: 2, user: user) { $0.device.freezer?.suspendedAbove = 1_000 })
+        #expect(rows("refused", in: idle).isEmpty && idle.tally.terminations.isEmpty)
+        #expect(rows("user", in: idle).map(\.detail) == ["reset_freezer"])
     }
 
     // MARK: What policies ask for

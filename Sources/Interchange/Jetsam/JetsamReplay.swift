@@ -2,6 +2,7 @@ import Lifecycle
 import Memory
 import Metrics
 import Quantities
+import Reclaim
 import Scenario
 import Simulation
 
@@ -96,8 +97,8 @@ public struct ReplayOutcome: Sendable {
         /// Whether its limit is assumed from the very reason, so that its end proves nothing.
         public let isAssumed: Bool
 
-        /// Whether it ended for the report's reason; nil if that is not graded.
-        public var isSame: Bool? { isAssumed ? nil : end.map { $0.reason == reason } }
+        /// Whether it ended for the report's reason; nil if that is not graded, or it lived on.
+        public var isSame: Bool? { isAssumed ? nil : end.map { KillCause.word(reason, standsFor: $0.reason) } }
     }
 
     /// In the order of the report's kills.

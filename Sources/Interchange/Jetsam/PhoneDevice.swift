@@ -67,17 +67,22 @@ struct PhoneDevice: Sendable {
 
     /// The lines of the scenario.
     ///
-    /// - Parameter most: The compressor rests above this share of RAM, if it would work earlier otherwise.
-    func lines(keepingFree most: Ratio = .one) -> [String] {
+    /// - Parameter kernel: The release of XNU that manages the device's memory, if it has a compressor; nil: Plimsoll's
+    ///   own rules, under which the compressor rests in the report's state.
+    func lines(managedBy kernel: JetsamKernel? = nil) -> [String] {
         guard let keepFree else { return remarks }
+        let rest: Ratio? = kernel == nil ? keepFree : nil
+        // What a device by name has in addition would change the report's state.
+        let (none, off): (String?, String?) = preset == nil ? (nil, nil) : ("none", "off")
         func entry(_ key: String, _ value: (some CustomStringConvertible)?) -> (String, Tree)? {
             value.map { (key, .plain("\($0)")) }
         }
-        let compressor = [entry("keep_free", min(keepFree, most)), entry("input", input)]
+        let compressor = [entry("keep_free", rest), entry("input", input)]
         let device =
             [
                 entry("like", preset?.name), entry("ceiling", ceiling), entry("reserved", reserved),
                 entry("page", page), ("compressor", Tree.record(compressor.compactMap(\.self))),
+                entry("kernel", kernel?.rawValue ?? none), entry("file_cache", off), entry("freezer", off),
             ]
         return remarks + ["device: " + Tree.record(device.compactMap(\.self)).line]
     }
@@ -127,7 +132,9 @@ struct PhoneDevice: Sendable {
             lines.append("# The ceiling is \(raised.readable) higher, or processes and available memory would not fit.")
         }
         if let preset {
-            lines.append("# \(onOneLine(report.product ?? "")) is \(preset.title): its other figures are the preset's.")
+            lines.append(
+                "# \(onOneLine(report.product ?? "")) is \(preset.title): its other figures are the preset's. "
+                    + "Only files take no memory here: they count as available.")
         }
         return lines
     }

@@ -33,10 +33,8 @@ struct PhoneScenario {
 
     // MARK: Before the processes
 
-    /// In a replay the compressor works only in need, so that jetsam acts at its marks.
-    private var device: [String] {
-        phone.device.lines(keepingFree: replay == nil ? .one : ReplayAssumptions.keepFree)
-    }
+    /// In a replay the kernel's compressor works only in need, so that jetsam acts at its marks.
+    private var device: [String] { phone.device.lines(managedBy: replay == nil ? nil : report.kernel) }
 
     /// The release of jetsam that the report's system has, as far as it is known.
     private var policyLines: [String] {
@@ -152,7 +150,7 @@ struct PhoneScenario {
         let state = replay?.state(of: member) ?? member.state
         return
             "  - { process: \"\(member.name)\", state: \(state.rawValue), footprint: \(member.footprint)\(compressed), "
-            + "band: \(member.band), idle: \(member.idle), age: \(member.age) }"
+            + "band: \(member.band), idle: \(member.idle), age: \(member.age)\(replay?.relaunches(of: member) ?? "") }"
     }
 
     private var room: ByteCount { phone.device.ceiling - phone.device.reserved }

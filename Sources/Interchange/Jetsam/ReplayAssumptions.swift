@@ -16,8 +16,9 @@ struct ReplayAssumptions {
     /// How long the run goes on at most. Shorter than the 10 min after which jetsam ends idle processes for a pressure
     /// that lasts.
     static let time = TimeSpan.minutes(9)
-    /// The compressor works while less than this share of RAM is available: less than jetsam's lowest mark.
-    static let keepFree = Ratio.percent(2)
+    /// How soon a process was launched again after its end, if the report's reasons show that processes were: less than
+    /// the 5 s below which jetsam finds the next time likely.
+    private static let relaunchedAfter = TimeSpan.seconds(1)
 
     /// What the app that takes memory takes in a second: about the device's RAM in 100 s.
     let rate: ByteRate
@@ -25,12 +26,20 @@ struct ReplayAssumptions {
     private let names: [String]
     private let ceiling: ByteCount
     private let demandName: String
-    private let hasCompressor: Bool
+    /// The release of XNU that manages the memory; nil without a compressor.
+    private let kernel: JetsamKernel?
+    /// Whether idle processes came back soon after their ends: most victims have the reason that says so.
+    ///
+    /// Source: xnu-6153.141.1 and later, where the aggressive mode begins if all idle processes are likely to be
+    /// launched again. In xnu-4903.270.47 it begins if more of them end within 6 s than there were.
+    private let hasRelaunches: Bool
 
     init(_ phone: JetsamPhoneImport) {
         ceiling = phone.device.ceiling
         demandName = phone.demandName
-        hasCompressor = phone.device.keepFree != nil
+        kernel = phone.device.keepFree == nil ? nil : phone.report.kernel
+        let thrashing = phone.victims.count { $0.process.reason == KillCause.processThrashing.rawValue }
+        hasRelaunches = thrashing * 2 > phone.victims.count
         rate = ByteRate(bytesPerSecond: max(1, ceiling.bytes / (100 << 20)) << 20)
         names = phone.members.map(\.name)
         limits = phone.members.map { member in
@@ -57,10 +66,15 @@ struct ReplayAssumptions {
             "A report does not say who took the memory: here an app off screen that jetsam never ends takes \(rate).",
             "No process changes its state by itself. Nothing is protected from jetsam, not even what is on the screen.",
         ]
-        if hasCompressor {
+        if let kernel {
             lines.append(
-                "The compressor goes on only below \(ReplayAssumptions.keepFree) of RAM available, so that jetsam acts "
-                    + "at its marks, as it did with the report's available memory.")
+                "The compressor goes on as in xnu-\(kernel.rawValue), when few pages are free, so that jetsam acts at "
+                    + "its marks, as it did with the report's available memory.")
+        }
+        if hasRelaunches {
+            lines.append(
+                "What is in bands 0 and 10 was launched again \(ReplayAssumptions.relaunchedAfter) after its last end, "
+                    + "because most reasons are \(KillCause.processThrashing.rawValue). So these reasons prove little.")
         }
         func named(_ limit: Limit) -> String? {
             let found = zip(names, limits).filter { $0.1 == limit }.map { "'\($0.0)'" }
@@ -97,6 +111,12 @@ struct ReplayAssumptions {
             "  - { process: \"\(demandName)\", state: background, footprint: 1MiB, band: "
                 + "\(JetsamBand.internal.number) }"
         ]
+    }
+
+    /// A further entry of the process at the start: how soon it was launched again; empty: nothing is assumed.
+    func relaunches(of member: JetsamPhoneImport.Member) -> String {
+        let isCandidate = [JetsamBand.idle, .daemonAgeing].contains { $0.number == member.band }
+        return hasRelaunches && isCandidate ? ", relaunched_after: [\(ReplayAssumptions.relaunchedAfter)]" : ""
     }
 
     func hasLimit(_ member: JetsamPhoneImport.Member) -> Bool { limit(of: member) != nil }

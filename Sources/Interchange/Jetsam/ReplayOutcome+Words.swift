@@ -3,8 +3,9 @@ import Quantities
 extension ReplayOutcome {
     /// The outcome for people: a table of victims, who else ended, the assumptions, and a line of counts.
     public var text: String {
-        (heading + [""] + table + reasons + [""] + rest + ["", "Assumptions, which the report cannot confirm:"]
-            + assumptions.map { "- \($0)" } + ["", counts]).joined(separator: "\n")
+        let assumed = ["", "Assumptions, which the report cannot confirm:"] + assumptions.map { "- \($0)" }
+        let lines: [String] = heading + [""] + table + gradeTable + reasons + [""] + rest + assumed + ["", counts]
+        return lines.joined(separator: "\n")
     }
 
     private var heading: [String] {
@@ -31,8 +32,27 @@ extension ReplayOutcome {
                 victim.end?.reason ?? "lives on", grade,
             ]
         }
-        let widths = head.indices.map { column in ([head] + rows).map { $0[column].count }.max() ?? 0 }
-        return ([head] + rows).map { row in
+        return columns([head] + rows)
+    }
+
+    /// The grade of each of the report's reasons.
+    private var gradeTable: [String] {
+        guard !victims.isEmpty else { return [] }
+        let rows = grades.map { grade in
+            let others = grade.others.map { "\($0.count) \($0.reason)" }.joined(separator: ", ")
+            return [
+                onOneLine(grade.reason, atMost: 40), "\(grade.victims)", "\(grade.ended)",
+                grade.same.map { "\($0)" } ?? "not graded", others,
+            ]
+        }
+        return [""] + columns([["reason", "victims", "ended", "the same", "another"]] + rows)
+    }
+
+    /// Rows as lines, with as much room for each column as it needs.
+    private func columns(_ rows: [[String]]) -> [String] {
+        guard let head = rows.first else { return [] }
+        let widths = head.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
             var line = ""
             for (cell, width) in zip(row, widths) {
                 line += cell + String(repeating: " ", count: width + 2 - cell.count)

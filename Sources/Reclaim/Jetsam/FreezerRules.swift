@@ -169,6 +169,18 @@ public struct FreezerRules: Hashable, Sendable {
     public func demotedWithoutBudget(_ processes: [Candidate]) -> ProcessID? {
         processes.filter { $0.hasPlace && $0.isThawed }.min(by: FreezerRules.isBefore)?.pid
     }
+
+    // MARK: A reset
+
+    /// The processes that end when the freezer is reset, in the order of their ends: suspended frozen processes, from
+    /// the head of band 0 up to band 75. A frozen process that runs, or that stands above band 75, lives on and keeps
+    /// its slot.
+    ///
+    /// Source: xnu-11417.101.15, bsd/kern/kern_memorystatus_freeze.c (`memorystatus_freezer_reset_state`).
+    public func endedByReset(_ processes: [Candidate]) -> [ProcessID] {
+        let reached = processes.filter { $0.isFrozen && $0.isSuspended && $0.band <= .freezer }
+        return reached.sorted(by: FreezerRules.isBefore).map(\.pid)
+    }
 }
 
 /// Whether the device's freezer can freeze a process now, as policies see it.
@@ -249,7 +261,7 @@ public struct FreezerBudget: Hashable, Sendable {
         return true
     }
 
-    /// Forgets what was written: the freezer was reset.
+    /// Forgets what was written, and begins an interval with the budget of a day: the freezer was reset.
     public mutating func reset(at now: Instant) {
         spent = .zero
         begin(FreezerBudget.renewed(daily: daily ?? .zero, expired: .zero, rollover: .zero), at: now)

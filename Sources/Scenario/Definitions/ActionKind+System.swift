@@ -41,6 +41,15 @@ extension ActionKind {
                     guard case .unplugDisplay = $0 else { return nil }
                     return ()
                 }),
+            ActionKind(
+                "reset_freezer", .nothing,
+                "The system resets the freezer (`device.freezer`): suspended frozen processes end, none is told, and "
+                    + "the budget of a day is whole again.",
+                { .resetFreezer },
+                {
+                    guard case .resetFreezer = $0 else { return nil }
+                    return ()
+                }),
         ] + appActions
 
     private static let appActions: [ActionKind] =

@@ -314,6 +314,18 @@ final class Freezer {
             reason: "\(why); it was thawed \(ledger.thaws(of: pid).counted("time"))")
     }
 
+    // MARK: A reset
+
+    /// Begins an interval with the whole budget. A freeze that is under way goes on, but no member follows its app.
+    ///
+    /// - Returns: The processes that end by it, in this order. They keep their slots until they have ended.
+    func reset() -> [ProcessID] {
+        members.removeAll()
+        budget.reset(at: now)
+        ledger.beginInterval()
+        return rules.endedByReset(candidates)
+    }
+
     // MARK: What policies ask for
 
     /// Freezes a process at once, without those of its group. A policy may freeze one that the freezer leaves alone;

@@ -132,6 +132,21 @@ extension Simulation {
         services.deviceHasBooted()
     }
 
+    // MARK: The freezer
+
+    /// A daemon of the system resets the freezer, as it does when it gets another policy. The kernel ends the processes
+    /// by SIGKILL. Its cause is the generic one, `jettisoned`.
+    func resetFreezer() {
+        let name = "reset_freezer"
+        guard let freezer else { return record(name, nil, refused: .hasNoFreezer) }
+        record(name, nil)
+        for pid in freezer.reset() {
+            // The end of an app is also that of its helpers.
+            guard let process = processes.process(pid) else { continue }
+            end(process, .memoryPressure, "the freezer was reset: no code ran", .decided(.jettisoned))
+        }
+    }
+
     // MARK: Ends
 
     func crash(_ app: AppRecord) {

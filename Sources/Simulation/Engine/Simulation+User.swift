@@ -29,6 +29,7 @@ extension Simulation {
         case .showOnDisplay(let app): showOnDisplay(processes[app])
         case .unplugDisplay: unplugDisplay()
         case .restart(let span): restart(lasting: span)
+        case .resetFreezer: resetFreezer()
         case .crash(let app): crash(processes[app])
         case .terminate(let app): terminate(processes[app])
         case .present(let part, let span): parts.present(processes[part], lasting: span)
