@@ -38,16 +38,67 @@ struct PageoutTests {
     @Test(
         "files are taken alone, beside processes, or not at all",
         arguments: [
-            // Files, what is neither wired nor compressed, whether the compressor is low on space, what is taken.
-            (900, 2_800, false, PageoutRules.Source.files), (450, 2_800, false, .files), (405, 2_800, false, .both),
-            (420, 3_500, false, .processes), (399, 2_800, false, .processes), (300, 2_800, true, .both),
-            (0, 2_800, true, .processes), (500, 2_800, true, .files),
+            // Files, the inactive ones of them, what is neither wired nor compressed, whether the compressor is low on
+            // space, what is taken, how much of files at most before anything else.
+            Taken(900, 900, 2_800, .files, 491), Taken(900, 600, 2_800, .files, 301), Taken(900, 450, 2_800, .files, 1),
+            Taken(900, 449, 2_800, .processes), Taken(450, 450, 2_800, .files, 41), Taken(450, 225, 2_800, .files, 1),
+            Taken(405, 405, 2_800, .both), Taken(405, 200, 2_800, .processes), Taken(420, 420, 3_500, .processes),
+            Taken(399, 399, 2_800, .processes), Taken(300, 150, 2_800, isLow: true, .both),
+            Taken(0, 0, 2_800, isLow: true, .processes), Taken(500, 500, 2_800, isLow: true, .files, 91),
         ])
-    func sources(files: Int, pageable: Int, isLow: Bool, source: PageoutRules.Source) {
+    func sources(row: Taken) {
         let rules = rules(.gibibytes(4))
-        let found = rules.source(
-            files: .mebibytes(files), pageable: .mebibytes(pageable), isLowOnSpace: isLow)
-        #expect(found == source, "\(files) MiB of files in \(pageable) MiB")
+        let (files, inactive) = (ByteCount.mebibytes(row.files), ByteCount.mebibytes(row.inactive))
+        let pageable = ByteCount.mebibytes(row.pageable)
+        let source = rules.source(files: files, inactive: inactive, pageable: pageable, isLowOnSpace: row.isLow)
+        #expect(source == row.source)
+        let first = rules.filesFirst(
+            files: files, inactive: inactive, pageable: pageable, isLowOnSpace: row.isLow)
+        #expect(Int((Double(first.bytes) / 1_048_576).rounded(.up)) == row.first)
+    }
+
+    /// What is taken in a situation; sizes in MiB.
+    struct Taken: CustomTestStringConvertible, Sendable {
+        let files, inactive, pageable: Int
+        let isLow: Bool
+        let source: PageoutRules.Source
+        let first: Int
+        var testDescription: String { "\(files) MiB of files, \(inactive) inactive, in \(pageable)" }
+
+        init(
+            _ files: Int, _ inactive: Int, _ pageable: Int, isLow: Bool = false, _ source: PageoutRules.Source,
+            _ first: Int = 0
+        ) {
+            (self.files, self.inactive, self.pageable) = (files, inactive, pageable)
+            (self.isLow, self.source, self.first) = (isLow, source, first)
+        }
+    }
+
+    /// vm_pageout.c:2928-2990. In MiB: what is active of files and of processes.
+    @Test("half of all pages become inactive, of files and of processes in proportion")
+    func queues() {
+        func count(_ queues: inout PageQueues, _ files: Int, used: Int = 0, _ processes: Int) {
+            queues.count(files: .mebibytes(files), used: .mebibytes(used), processes: .mebibytes(processes))
+        }
+        var queues = PageQueues(files: .mebibytes(400), processes: .mebibytes(1_000))
+        func active() -> [Int] { [queues.activeFiles, queues.activeProcesses].map { $0.bytes >> 20 } }
+        #expect(active() == [200, 500])
+        // What is new is active, and so is what is used; nothing can be more active than all.
+        count(&queues, 400, 1_200)
+        #expect(active() == [200, 700])
+        queues.balance()
+        #expect(active() == [177, 622] && queues.inactiveFiles > .mebibytes(222))
+        queues.balance()
+        #expect(active() == [177, 622])
+        count(&queues, 400, used: 900, 1_200)
+        #expect(active() == [400, 622] && queues.inactiveFiles == .zero)
+        // What goes was inactive, as far as there is any.
+        count(&queues, 300, 100)
+        #expect(active() == [300, 100])
+        // Pages come back: they are active, and half of all are made inactive again.
+        count(&queues, 350, 100)
+        queues.balance()
+        #expect(active() == [175, 50])
     }
 
     // MARK: Thrashing
@@ -148,6 +199,25 @@ struct PageoutTests {
         let (own, xnu) = (try free(runToEnd(plan(kernel: nil))), try free(runToEnd(plan())))
         #expect(own.contains { $0 > few } && !xnu.isEmpty)
         #expect(xnu.allSatisfy { $0 < few })
+    }
+
+    @Test("files and processes lose pages side by side while half of the files are inactive, and files come back")
+    func sideBySide() throws {
+        /// Pages of files at the first sample since which pages were compressed, and at the end.
+        func files(_ rate: Int) throws -> (first: ByteCount, last: ByteCount) {
+            var plan = plan()
+            plan.device.fileCache = FileCacheSettings()
+            plan.device.fileCache?.system = .mebibytes(90)
+            plan.device.fileCache?.systemReadRate = ByteRate(bytesPerSecond: rate << 20)
+            let rows = try runToEnd(plan).pageRows
+            let first = try #require(rows.first { $0["newly_compressed_bytes"] != "0" })
+            let sizes = [first, try #require(rows.last)].map { ByteCount(Int($0["file_backed_bytes"]) ?? 0) }
+            return (sizes[0], sizes[1])
+        }
+        let (slow, fast) = (try files(0), try files(16))
+        // More than a tenth of the RAM is left of the files when processes begin to give pages.
+        #expect(slow.first > .mebibytes(32) && slow.first < .mebibytes(90))
+        #expect(fast.last > slow.last)
     }
 
     @Test("pages of files go first while there are many")

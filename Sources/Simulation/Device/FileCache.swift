@@ -36,7 +36,8 @@ final class FileCache {
     private static let chunk = [Int](repeating: page, count: 512)
 
     private let settings: FileCacheSettings
-    /// Free memory that is no room for files, in bytes of this device.
+    /// Free memory that is no room for files, in bytes of this device. With XNU's pageout, what is read takes pages
+    /// like everybody, so that the daemon begins: half-way between its beginning and the reserve, a guess.
     private let kept: ByteCount
     private let slot: MemorySlot
     /// By app; nil for an app that uses no files. The last one is the system's.
@@ -50,6 +51,8 @@ final class FileCache {
     private(set) var refaulted = 0
     /// Pages dropped so far.
     private(set) var dropped = 0
+    /// Bytes used since they were last asked for, in bytes of the device that is meant.
+    private var used = ByteCount.zero
     private let reads: StorageReads
     private let memory: any DeviceMemory
     private let faults: RunFaults
@@ -62,7 +65,7 @@ final class FileCache {
         memory: any DeviceMemory, faults: RunFaults
     ) throws(AllocatorError) {
         self.settings = settings
-        kept = pageout?.ends ?? memory.books.ceiling * settings.keepFree
+        kept = pageout.map { ($0.begins + $0.reserve) * .percent(50) } ?? memory.books.ceiling * settings.keepFree
         self.reads = reads
         self.memory = memory
         self.faults = faults
@@ -95,6 +98,7 @@ final class FileCache {
     func use(_ bytes: ByteCount, by process: LiveProcess, at now: Instant) -> Instant? {
         guard var holding = holdings[process.app.index] else { return nil }
         holding.lastUse = now
+        used += bytes
         holding.used += bytes.bytes
         let uses = min(holding.used / FileCache.page, holding.size)
         holding.used %= FileCache.page
@@ -129,15 +133,23 @@ final class FileCache {
     func returnSystem(at now: Instant) {
         defer { returnedAt = now }
         guard let holding = holdings[system.index] else { return }
-        let used = holding.used + settings.systemReadRate.bytes(in: now - returnedAt).bytes
+        let due = settings.systemReadRate.bytes(in: now - returnedAt)
+        used += due
+        let wanted = holding.used + due.bytes
         let missing = holding.size - cached(holding)
         // What finds no room is not made up for later.
-        holdings[system.index]?.used = missing > 0 ? used % FileCache.page : 0
-        let count = min(used / FileCache.page, missing, room)
+        holdings[system.index]?.used = missing > 0 ? wanted % FileCache.page : 0
+        let count = min(wanted / FileCache.page, missing, room)
         guard count > 0 else { return }
         load(count, of: system)
         read += count
         holdings[system.index]?.lastUse = now
+    }
+
+    /// What of the files was used since this was last asked, in bytes of this device.
+    func takeUsed() -> ByteCount {
+        defer { used = .zero }
+        return used * memory.scale
     }
 
     // MARK: Pages come and go

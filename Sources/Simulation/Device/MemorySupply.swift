@@ -15,6 +15,10 @@ final class MemorySupply {
     let reads = StorageReads()
     /// XNU's pageout; nil on a device without a kernel or without a compressor.
     let pageout: PageoutRules?
+    /// Which pages are active, at the last look of XNU's pageout; nil before its first one.
+    private var queues: PageQueues?
+    /// What of `reserved` the system's own processes hold and may lose.
+    private let systemPageable: ByteCount
     /// Whether an app has purgeable memory.
     private let hasPurgeable: Bool
     private let reclaimRate: ByteRate
@@ -31,6 +35,7 @@ final class MemorySupply {
         self.processes = processes
         self.faults = faults
         reclaimRate = plan.device.reclaimRate
+        systemPageable = plan.device.systemPageable
         hasPurgeable = plan.hasPurgeableMemory
         let pageout = memory.compressor.flatMap { _ in
             plan.device.kernel.map { PageoutRules(plan.device, ceiling: memory.books.ceiling, kernel: $0) }
@@ -88,7 +93,14 @@ final class MemorySupply {
 
     /// What it takes next; nil without it.
     var source: PageoutRules.Source? {
-        pageout?.source(files: fileBacked, pageable: pageable, isLowOnSpace: isLowOnSpace)
+        pageout?.source(
+            files: fileBacked, inactive: inactiveFiles, pageable: pageable, isLowOnSpace: isLowOnSpace)
+    }
+
+    /// The most pages of files that it takes before pages of processes.
+    var filesFirst: ByteCount {
+        pageout?.filesFirst(
+            files: fileBacked, inactive: inactiveFiles, pageable: pageable, isLowOnSpace: isLowOnSpace) ?? .zero
     }
 
     /// Pages of files beyond those that it leaves.
@@ -100,7 +112,18 @@ final class MemorySupply {
     /// What is neither wired nor compressed.
     private var pageable: ByteCount {
         let books = memory.books
-        return books.ceiling - books.reserved - books.compressor
+        return books.ceiling - books.reserved + systemPageable - books.compressor
+    }
+
+    /// Pages of files on the inactive queue, after the daemon has balanced the queues.
+    private var inactiveFiles: ByteCount {
+        guard let files else { return .zero }
+        let processes = max(.zero, pageable - files.held - memory.available)
+        var queues = queues ?? PageQueues(files: files.held, processes: .zero)
+        queues.count(files: files.held, used: files.takeUsed(), processes: processes)
+        queues.balance()
+        self.queues = queues
+        return queues.inactiveFiles
     }
 
     private var isLowOnSpace: Bool {
@@ -125,10 +148,7 @@ final class MemorySupply {
 
     /// The pages of files that a process without room takes itself: all of them, but under XNU's pageout only those
     /// that it takes before any others.
-    private var filesAtOnce: ByteCount {
-        guard pageout != nil else { return fileBacked }
-        return source == .files ? filesBeyondLeast : .zero
-    }
+    private var filesAtOnce: ByteCount { pageout == nil ? fileBacked : filesFirst }
 
     /// Takes volatile memory of the processes that were in front longest ago. Returns how much memory came back.
     private func takePurgeable(_ wanted: ByteCount) -> ByteCount {

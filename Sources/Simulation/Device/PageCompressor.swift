@@ -247,8 +247,7 @@ final class PageCompressor {
     /// a process waits, or free memory is far from its target, all of them are taken.
     private func takeFiles() {
         guard let pageout, let files = supply.files, let missing = lackingFree(for: firstWanted) else { return }
-        var atMost = ByteCount.zero
-        if supply.source == .files { atMost = supply.filesBeyondLeast }
+        var atMost = supply.filesFirst
         if isFull || nextProcess() == nil, underWay.isEmpty {
             let isUrgent = !waiters.isEmpty || memory.available < pageout.rules.ends * .percent(50)
             if isUrgent { atMost = files.held }

@@ -52,11 +52,68 @@ struct PageoutRules: Hashable {
     ///
     /// - Parameters:
     ///   - files: The pages of files in memory.
+    ///   - inactive: Those of them on the inactive queue. While they are fewer than half (:2597), pages of processes
+    ///     are taken.
     ///   - pageable: What is neither wired nor compressed.
     ///   - isLowOnSpace: Whether the compressor is low on space.
-    func source(files: ByteCount, pageable: ByteCount, isLowOnSpace: Bool) -> Source {
-        guard files > leastFiles(ofPageable: pageable, isLowOnSpace: isLowOnSpace) else { return .processes }
+    func source(files: ByteCount, inactive: ByteCount, pageable: ByteCount, isLowOnSpace: Bool) -> Source {
+        guard files > leastFiles(ofPageable: pageable, isLowOnSpace: isLowOnSpace), inactive * 2 >= files else {
+            return .processes
+        }
         return files > filesAlone ? .files : .both
+    }
+
+    /// The most pages of files that are taken before pages of processes: until the source is another.
+    func filesFirst(files: ByteCount, inactive: ByteCount, pageable: ByteCount, isLowOnSpace: Bool) -> ByteCount {
+        guard source(files: files, inactive: inactive, pageable: pageable, isLowOnSpace: isLowOnSpace) == .files else {
+            return .zero
+        }
+        let least = max(filesAlone, leastFiles(ofPageable: pageable, isLowOnSpace: isLowOnSpace))
+        // With one page more, fewer than half of the rest are inactive.
+        return min(files - least, inactive * 2 - files + .kibibytes(4))
+    }
+}
+
+/// How many pages of files and of processes are on the active queues. A page that is new or used is active; the pageout
+/// daemon moves active pages to the inactive queues, in the order in which they became active, whoever has them, until
+/// half of all are inactive. It takes inactive pages only.
+///
+/// Which page stands where is not simulated: files and processes lose active pages in proportion to what they have.
+///
+/// Source: xnu-11417.101.15, osfmk/vm/vm_pageout.c:221 (`VM_PAGE_INACTIVE_TARGET`), 2928-2990
+/// (`vm_page_balance_inactive`).
+struct PageQueues: Hashable {
+    private(set) var activeFiles = ByteCount.zero
+    private(set) var activeProcesses = ByteCount.zero
+    private var files = ByteCount.zero
+    private var processes = ByteCount.zero
+
+    /// A device that has run for long: half of its pages are inactive.
+    init(files: ByteCount, processes: ByteCount) {
+        (self.files, self.processes) = (files, processes)
+        (activeFiles, activeProcesses) = (files * .percent(50), processes * .percent(50))
+    }
+
+    /// The pages of files on the inactive queue.
+    var inactiveFiles: ByteCount { files - activeFiles }
+
+    /// Counts the pages anew: those that came are active, those that went were inactive as far as there were such.
+    ///
+    /// - Parameter used: Pages of files that were used since the last count, whether they came or had been there.
+    mutating func count(files: ByteCount, used: ByteCount, processes: ByteCount) {
+        activeFiles = min(files, activeFiles + max(used, files - self.files))
+        activeProcesses = min(processes, activeProcesses + max(.zero, processes - self.processes))
+        (self.files, self.processes) = (files, processes)
+    }
+
+    /// Moves pages to the inactive queues until half of all are there.
+    mutating func balance() {
+        let active = activeFiles + activeProcesses
+        let surplus = active - (files + processes) * .percent(50)
+        guard surplus > .zero, active > .zero else { return }
+        let share = scaled(Int64(surplus.bytes), by: Int64(activeFiles.bytes), over: Int64(active.bytes))
+        activeFiles -= ByteCount(Int(share))
+        activeProcesses -= surplus - ByteCount(Int(share))
     }
 }
 
