@@ -65,6 +65,8 @@ public struct Explainer {
         case repeating(Instant, of: Instant)
         /// Changes are tried in runs of their own: so many of at most so many.
         case trying(Int, of: Int)
+        /// Guesses are varied in runs of their own: so many of so many.
+        case varying(Int, of: Int)
     }
 
     /// An end by the system: by order of the policy, by the monitor's setting to end suspended apps first, or by a rule

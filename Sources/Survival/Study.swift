@@ -27,6 +27,8 @@ public struct Question: Sendable {
     public var triesLargerDevices = true
     /// Whether to try changes of the app's behaviour.
     public var triesChanges = true
+    /// Whether to try other values of guesses (`GuessedSurvival`).
+    public var triesGuesses = false
     /// The share of its pages that do not compress, where it was asked for; nil: as the scenario has it.
     public var incompressible: Ratio?
     /// The entitlement that the app is taken to have; nil for an app with the limit of the scenario.

@@ -45,6 +45,14 @@ struct ExplainAnswer {
         }
     }
 
+    /// Ends the answer with what hangs on guesses.
+    func end(_ study: GuessStudy) throws {
+        switch format {
+        case .json: Terminal.say(try JSONDocument.of(study.document(warnings: document.warnings)))
+        case .text: for line in study.lines(width: Terminal.outputWidth) { Terminal.say(line) }
+        }
+    }
+
     /// The note, with the other ends by their reasons.
     private func text(_ note: String) -> [String] {
         guard !otherEnds.isEmpty else { return [note] }
@@ -54,22 +62,5 @@ struct ExplainAnswer {
             return "  \(reason): \(ends.count)\(namesApps ? " (\(names))" : "")"
         }
         return ["\(note) These ends came from the app or the user:"] + reasons
-    }
-}
-
-/// The document of `--format json`.
-private struct ExplainDocument: Encodable {
-    let format = 1
-    let scenario: String
-    var warnings: [String] = []
-    var note: String?
-    var otherEnds: [End] = []
-    var explanations: [Explanation] = []
-
-    /// An end that the system did not cause.
-    struct End: Encodable {
-        let app: String
-        let atS: Double
-        let reason: String
     }
 }

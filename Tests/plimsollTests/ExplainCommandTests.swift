@@ -275,6 +275,57 @@ struct ExplainCommandTests {
         }
     }
 
+    /// What `explain --guesses --format json` writes.
+    private struct GuessDocument: Decodable {
+        struct Value: Decodable {
+            let text: String
+            let isOwn: Bool
+            let ends, felt, expectationsHeld: Int
+        }
+        struct Guess: Decodable { let title, key, source: String, values: [Value] }
+        struct Draw: Decodable { let values: [String], ends, felt, expectationsHeld: Int }
+        struct Claim: Decodable { let text: String, held: Int }
+        struct Exception: Decodable { let title, text: String }
+        struct End: Decodable { let app, reason: String, times: Int, isOwn: Bool, unless: [Exception] }
+        let format, runs: Int
+        let scenario: String
+        let guesses: [Guess]
+        let draws: [Draw]
+        let expectations: [Claim]
+        let ends: [End]
+    }
+
+    @Test("--guesses says what hangs on them, as text and as JSON; where there are none, it says so")
+    func guesses() throws {
+        try Experiments.within { folder in
+            try run("r", ["--set", "device.compressor={}", "--set", "expect=[seed == 5]"], in: folder)
+            let text = try Program.run(["explain", "r", "--guesses"], in: folder)
+            #expect(text.status == 0 && text.error == "", "\(text.error)")
+            #expect(text.out.hasPrefix("tiny: 3 guesses one at a time, and 40 draws of all: "), "\(text.out)")
+            #expect(text.out.contains("seed == 5") && text.out.contains("\nWHAT DECIDES, in ends"), "\(text.out)")
+            let json = try Program.run(["explain", "r", "--guesses", "--format", "json"], in: folder)
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            let said = try decoder.decode(GuessDocument.self, from: Data(json.out.utf8))
+            #expect(said.format == 1 && said.scenario == "r/scenario.yaml" && said.draws.count == 40)
+            #expect(said.expectations.map(\.text) == ["seed == 5"] && said.expectations[0].held == said.runs)
+            let ended = try Experiments.rows(folder.appending(path: "r/terminations.csv"))
+            for guess in said.guesses {
+                #expect(guess.values.count == 5 && !guess.key.isEmpty && !guess.source.isEmpty, "\(guess.title)")
+                #expect(guess.values.filter(\.isOwn).map(\.ends) == [ended.count], "\(guess.title)")
+            }
+            #expect(Set(said.ends.filter(\.isOwn).map(\.app)) == Set(ended.compactMap { $0["app"] }))
+            #expect(said.ends.allSatisfy { $0.isOwn || $0.unless.isEmpty })
+            for option in [["--all"], ["--felt"], ["--most", "2"], ["--at", "3s"]] {
+                let both = try Program.run(["explain", "r", "--guesses"] + option, in: folder)
+                #expect(both.status == 64 && both.error.contains("--guesses asks about the whole run"), "\(option)")
+            }
+            try run("plain", in: folder)
+            let none = try Program.run(["explain", "plain", "--guesses"], in: folder)
+            #expect(none.status == 0 && none.out.hasPrefix("Nothing in this run hangs on a guess: "), "\(none.out)")
+        }
+    }
+
     @Test("commands run as they are printed, whatever the folder is called; --most is at least 1")
     func commands() throws {
         try Experiments.within { folder in

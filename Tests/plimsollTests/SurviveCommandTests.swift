@@ -154,6 +154,41 @@ struct SurviveCommandTests {
         }
     }
 
+    @Test("--guesses says how much hangs on guesses behind the same answer, and goes on where it was interrupted")
+    func guesses() throws {
+        try Experiments.within { folder in
+            let words = ["survive", "tiny.yaml", "--app", "a", "--seeds", "1..2", "--share-only"]
+            let asked = words + ["--set", "device.compressor={}"]
+            #expect(try Program.run(asked + ["--out", "plain"], in: folder).status == 0)
+            #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "plain/guesses.csv").path()))
+            let one = try Program.run(asked + ["--guesses", "--jobs", "1", "--out", "one"], in: folder)
+            let two = try Program.run(asked + ["--guesses", "--jobs", "2", "--out", "two"], in: folder)
+            #expect(one.status == 0 && two.status == 0, "\(one.error)\(two.error)")
+            for file in Self.tables + ["guesses.csv"] {
+                #expect(try bytes(folder, "one/\(file)") == bytes(folder, "two/\(file)"), "\(file)")
+            }
+            #expect(try bytes(folder, "one/survival.csv") == bytes(folder, "plain/survival.csv"))
+            let answers = try ["plain", "one"].map {
+                try Program.text(folder.appending(path: "\($0)/answer.txt")).replacing("\n", with: " ")
+            }
+            #expect(answers[1].hasPrefix(answers[0]) && answers[1].contains("of 40 draws of all guesses together"))
+            #expect(one.out.replacing("\n", with: " ").contains("of 40 draws of all guesses together"), "\(one.out)")
+            let rows = try Experiments.rows(folder.appending(path: "one/guesses.csv"))
+            #expect(rows.count { $0["guess"] == "draw" } == 40 && rows.count > 50)
+            // As a killed process leaves it: some of the runs, the last ones of guesses.
+            let ledger = folder.appending(path: "two/ledger.txt")
+            let lines = try String(contentsOf: ledger, encoding: .utf8).split(separator: "\n")
+            try Data((lines.prefix(9).joined(separator: "\n") + "\n").utf8).write(to: ledger)
+            #expect(try Program.run(asked + ["--out", "two", "--resume"], in: folder).status == 65)
+            #expect(try Program.run(asked + ["--guesses", "--out", "two", "--resume"], in: folder).status == 0)
+            #expect(try bytes(folder, "one/guesses.csv") == bytes(folder, "two/guesses.csv"))
+            let after = try String(contentsOf: ledger, encoding: .utf8).split(separator: "\n")
+            #expect(after.count == lines.count && Array(after.prefix(9)) == Array(lines.prefix(9)))
+            let none = try Program.run(words + ["--guesses", "--out", "none"], in: folder)
+            #expect(none.status == 0 && none.out.contains("The answer hangs on no guess"), "\(none.error)")
+        }
+    }
+
     @Test("with few descriptors survive ends with one line or with its answer")
     func fewFiles() throws {
         try Experiments.within { folder in

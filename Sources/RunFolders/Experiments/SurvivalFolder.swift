@@ -31,6 +31,8 @@ package struct SurvivalFolder {
         var devices: [String]
         var triesLargerDevices: Bool
         var triesChanges: Bool
+        /// True, or absent.
+        var triesGuesses: Bool?
         /// The fingerprints of the scenario with all its settings, of the same on the devices, and of its traces.
         var inputs: [String]
 
@@ -40,6 +42,7 @@ package struct SurvivalFolder {
             footprintsBytes = question.footprints.map(\.bytes)
             devices = question.devices.map(\.name)
             triesLargerDevices = question.triesLargerDevices
+            triesGuesses = question.triesGuesses ? true : nil
             let plans = [question.plan] + question.devices.map(\.plan)
             inputs =
                 plans.map { "\(Fingerprint(of: EffectiveScenario.yaml(of: $0)))" }
@@ -53,7 +56,8 @@ package struct SurvivalFolder {
     package init(_ question: Question, path: String?, resume: Bool) throws {
         (self.question, plan) = (question, Plan(question))
         let text = try JSONDocument.of(plan) + "\n"
-        let cases = Study.mostSettings * question.seeds.count
+        let settings = Study.mostSettings + (question.triesGuesses ? GuessedSurvival.mostSettings : 0)
+        let cases = settings * question.seeds.count
         let mark = Fingerprint(of: text)
         let found = path.flatMap { FileManager.default.contents(atPath: "\($0)/\(SurvivalFolder.planFile)") }
         if resume, let path, let found {
@@ -107,25 +111,30 @@ package struct SurvivalFolder {
     }
 
     /// Writes the answer.
+    ///
+    /// - Parameter guessed: The runs of other values of guesses; nil if none were asked for.
     package func write(
-        _ answer: Answer, footprint: ByteCount?, text: String, made: Int, jobs: Int, _ clock: ExperimentClock
+        _ answer: Answer, _ guessed: GuessedSurvival?, footprint: ByteCount?, text: String, made: Int, jobs: Int,
+        _ clock: ExperimentClock
     ) throws {
         let tables = SurvivalTables(answer, footprint: footprint)
+        let schemas = SurvivalTables.all + (guessed == nil ? [] : [SurvivalTables.guesses])
         try folder.directory.write(
             Answer.wrapped(text).joined(separator: "\n") + "\n", to: SurvivalFolder.answerFile)
         try folder.directory.write(EffectiveScenario.yaml(of: question.plan), to: SurvivalFolder.scenarioFile)
         try folder.directory.write(
             try DataPackage.json(
-                name: "survive", title: "Whether \(question.name) survives, by Plimsoll", tables: SurvivalTables.all),
+                name: "survive", title: "Whether \(question.name) survives, by Plimsoll", tables: schemas),
             to: "datapackage.json")
         for (schema, write) in tables.writers { try folder.write(schema) { write($0) } }
+        if let guessed { try folder.write(SurvivalTables.guesses) { guessed.write(to: $0) } }
         // The runs are made in this process, so their peak is its own.
         let peak = HostMachine.processMemory("VmHWM")?.bytes ?? 0
         let cost = CaseCrew.Cost(runs: made, cpuSeconds: HostMachine.cpuSeconds, peakKibibytes: peak >> 10)
         try folder.write(
             ExperimentManifest(
                 plan: "\(Fingerprint(of: try JSONDocument.of(plan) + "\n"))", ending: .completed,
-                planned: answer.runs, jobs: jobs, clock: clock, cost: cost,
+                planned: answer.runs + (guessed?.runs ?? 0), jobs: jobs, clock: clock, cost: cost,
                 intervals:
                     "Wilson for shares, Newcombe's method 10 for gains, hypergeometric for where runs stop, log-log "
                     + "with the variance between runs for the survival curve; all 95 %"))

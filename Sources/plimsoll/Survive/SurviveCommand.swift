@@ -139,6 +139,13 @@ struct SurviveCommand: ParsableCommand {
     @Flag(help: "Only say how often it survives and how it ends; search nothing.")
     var shareOnly = false
 
+    @Flag(
+        help: """
+            Also say how much hangs on figures that nobody has published: each alone at other values, and 40 draws of \
+            all together.
+            """)
+    var guesses = false
+
     @Option(
         parsing: .unconditional,
         help: "How many runs at a time, by default one per core. The answer does not depend on it.",

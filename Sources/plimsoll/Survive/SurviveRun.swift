@@ -49,12 +49,12 @@ struct SurviveRun {
         var question = Question(
             plan: plan, app: app, seeds: try command.seedList(), share: command.probability)
         question.device = command.device
-        question.triesChanges = !command.shareOnly
+        (question.triesChanges, question.triesGuesses) = (!command.shareOnly, command.guesses)
         question.triesLargerDevices = command.devices.count > 1
         (question.incompressible, question.entitlement) = (command.incompressible, entitlement)
         question.devices = try SurviveRun.devices(of: command, for: question)
         if let sizing, !command.shareOnly {
-            question.footprints = SurviveRun.row(sizes.range, sizing.present, plan, isApp: plan.apps[app].part == nil)
+            question.footprints = sizing.row(sizes.range, in: plan, of: app)
         }
         self.question = question
     }
@@ -115,22 +115,6 @@ struct SurviveRun {
         }
     }
 
-    /// The footprints of the search, at equal distances in whole multiples of 4 MiB, about 64 of them. Those of other
-    /// processes than apps lie nearer together.
-    private static func row(
-        _ given: ClosedRange<ByteCount>?, _ present: ByteCount, _ plan: RunPlan, isApp: Bool
-    ) -> [ByteCount] {
-        let unit = isApp || present >= .mebibytes(128) ? 4 << 20 : present >= .mebibytes(16) ? 1 << 20 : 1 << 18
-        // Above this, the app alone would fill the device. With a compressor it may hold more than it has frames.
-        let device = plan.device
-        let most = (device.compressor == nil ? device.ceiling - device.reserved : device.ceiling).bytes
-        let low = given?.lowerBound.bytes ?? max(unit, present.bytes / 4 / unit * unit)
-        let high = given?.upperBound.bytes ?? min(most, present.bytes * 2).roundedDown(to: unit)
-        guard low < high else { return [] }
-        let step = max(unit, ((high - low) / 64 + unit - 1).roundedDown(to: unit))
-        return stride(from: low, through: high, by: step).map { ByteCount($0) }
-    }
-
     /// How many runs at a time; no more than fit into the host's memory.
     private static func jobs(_ command: SurviveCommand, _ plan: RunPlan, _ traces: TraceFiles) throws -> Int {
         let wanted = command.jobs ?? ProcessInfo.processInfo.activeProcessorCount
@@ -153,26 +137,26 @@ struct SurviveRun {
         let folder = try SurvivalFolder(question, path: command.out, resume: command.resume)
         defer { withExtendedLifetime(folder) {} }
         var study = Study(question, sizing: sizing)
-        var progress = CaseProgress(total: study.expectedRuns, quiet: command.quiet)
+        var guessed = question.triesGuesses ? GuessedSurvival(question) : nil
+        let more = guessed?.count ?? 0
+        var progress = CaseProgress(total: study.expectedRuns + more, quiet: command.quiet)
         var (made, said) = (0, Set<Part>())
         do {
             while true {
                 let requests = try study.next()
                 say(study, &said, progress)
                 guard !requests.isEmpty else { break }
-                var fates = try folder.finished(requests)
-                let missing = requests.indices.filter { fates[$0] == nil }
-                let earlier = study.runs + requests.count - missing.count
-                var done = 0
-                try RunLine(jobs: jobs).each(missing.map { work(requests[$0]) }) { place, fate in
-                    try folder.book([(requests[missing[place]], fate)])
-                    fates[missing[place]] = fate
-                    done += 1
-                    progress.update(done: earlier + done, total: study.expectedRuns)
+                let fates = try play(requests, in: folder, &made) {
+                    progress.update(done: study.runs + $0, total: study.expectedRuns + more)
                 }
-                made += done
-                study.take(fates.compactMap(\.self), of: requests)
+                study.take(fates, of: requests)
                 say(study, &said, progress)
+            }
+            if let requests = guessed?.requests(own: Answer(study).fates) {
+                let fates = try play(requests, in: folder, &made) {
+                    progress.update(done: study.runs + $0, total: study.runs + more)
+                }
+                guessed?.take(fates)
             }
         } catch let interruption as FatePlayer.Interrupted {
             progress.finish()
@@ -181,12 +165,30 @@ struct SurviveRun {
             throw interruption
         }
         progress.finish()
-        try finish(Answer(study), folder, made: made)
+        try finish(Answer(study), guessed, folder, made: made)
         return ExitStatus.done.code
     }
 
+    /// Makes the runs that an earlier attempt did not finish, and records each one at once.
+    ///
+    /// - Parameter tell: Gets the number of these runs that are done.
+    private func play(
+        _ requests: [RunRequest], in folder: SurvivalFolder, _ made: inout Int, tell: (Int) -> Void
+    ) throws -> [Fate] {
+        var fates = try folder.finished(requests)
+        let missing = requests.indices.filter { fates[$0] == nil }
+        var done = requests.count - missing.count
+        try RunLine(jobs: jobs).each(missing.map { work(requests[$0]) }) { place, fate in
+            try folder.book([(requests[missing[place]], fate)])
+            fates[missing[place]] = fate
+            (made, done) = (made + 1, done + 1)
+            tell(done)
+        }
+        return fates.compactMap(\.self)
+    }
+
     private func work(_ request: RunRequest) -> @Sendable () throws -> Fate {
-        { [player] in try player.fate(of: request.app, in: request.plan, untilEnd: request.untilEnd) }
+        { [player] in try player.fate(request) }
     }
 
     /// Prints each part of the answer as soon as it is known.
@@ -203,23 +205,20 @@ struct SurviveRun {
         }
     }
 
-    private func finish(_ answer: Answer, _ folder: SurvivalFolder, made: Int) throws {
-        let text = answer.sentences.joined(separator: " ")
-        try folder.write(answer, footprint: sizing?.present, text: text, made: made, jobs: jobs, clock)
+    private func finish(_ answer: Answer, _ guessed: GuessedSurvival?, _ folder: SurvivalFolder, made: Int) throws {
+        let more = guessed?.sentences ?? []
+        let text = (answer.sentences + more).joined(separator: " ")
+        try folder.write(answer, guessed, footprint: sizing?.present, text: text, made: made, jobs: jobs, clock)
         guard !command.quiet else { return }
-        let done = String(format: "%.1f s", clock.seconds)
+        let (runs, done) = (answer.runs + (guessed?.runs ?? 0), String(format: "%.1f s", clock.seconds))
         let lines =
-            [""] + answer.changeTable
+            Answer.wrapped(more.joined(separator: " ")) + [""] + answer.changeTable
             + [
-                "\(answer.runs.counted("run")) in \(done), \(jobs) at a time; written to \(folder.path)",
+                "\(runs.counted("run")) in \(done), \(jobs) at a time; written to \(folder.path)",
                 "plimsoll plot \(ShellWord.quoted(folder.path)) draws it.",
             ]
         Terminal.say(lines.joined(separator: "\n"))
     }
-}
-
-extension Int {
-    fileprivate func roundedDown(to unit: Int) -> Int { self / unit * unit }
 }
 
 extension Answer {
