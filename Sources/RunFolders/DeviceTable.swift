@@ -48,11 +48,11 @@ package struct DeviceTable: Encodable {
 
     /// The keys that the preset stands for, as a scenario writes them.
     package static func scenario(of preset: DevicePreset) -> String {
-        let plan = RunPlan(
-            name: preset.name, seed: 1, duration: .minutes(1),
-            device: preset.compresses ? preset.deviceWithCompressor : preset.device, monitor: preset.monitor.value,
-            policy: preset.policy.value, limits: Limits(backgroundTime: preset.backgroundTime.value), apps: [],
-            user: [])
+        let blank = RunPlan(
+            name: preset.name, seed: 1, duration: .minutes(1), device: preset.device, monitor: preset.monitor.value,
+            policy: preset.policy.value, limits: Limits(), apps: [], user: [])
+        var plan = preset.applied(to: blank, managesMemory: preset.compresses)
+        if preset.compresses { plan.device = preset.deviceWithCompressor }
         let sections = ["device:", "monitor:", "policy:"]
         var lines: [Substring] = []
         var isWanted = false

@@ -170,7 +170,9 @@ extension WorldFrame {
         var draw = Draw(seed, "monitor")
         var monitor = Record(path: "monitor")
         let named = draw.pick(MonitorSettings.presets)
-        if draw.chance(80) { monitor.put("preset", .plain(named.preset)) }
+        // With a preset of a device that has a kernel, the default depends on its compressor.
+        let isNamed = draw.chance(80)
+        if isNamed || preset?.kernel != nil { monitor.put("preset", .plain(named.preset)) }
         let base = monitor.isEmpty ? preset?.monitor.value ?? .ios : named
         // About two thousand samples per run are enough.
         let shortest = max(.milliseconds(20), TimeSpan(microseconds: duration.microseconds / 2_000))

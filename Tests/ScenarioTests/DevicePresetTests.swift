@@ -222,7 +222,10 @@ struct DevicePresetTests {
         let preset = try Self.plan("{ like: iphone-13 }")
         #expect(preset.device.ceiling == .mebibytes(3_700))
         #expect(preset.device.reclaimRate == Device(ceiling: .zero).reclaimRate)
-        #expect(preset.policy == DevicePreset.named("iphone-13")?.policy.value && preset.monitor == .ios)
+        #expect(preset.policy == PolicySettings(Jetsam.self) && preset.monitor == .iosRatio)
+        #expect(preset.device.kernel == .xnu11417 && preset.device.freezer?.slots == 20)
+        #expect(preset.device.fileCache?.system == .mebibytes(777))
+        #expect(preset.device.systemPageable == .mebibytes(653) && preset.device.systemCompressed == .mebibytes(457))
         let own = try Self.plan("{ like: iphone-13, ceiling: 2GiB, app_limit: none, marks: { soft: 10% } }")
         #expect(own.device.ceiling == .gibibytes(2) && own.device.appLimit == nil)
         #expect(own.device.marks.soft == .percent(10) && own.device.marks.idle == .percent(9))
@@ -234,6 +237,34 @@ struct DevicePresetTests {
         let other = try Self.plan("{ like: iphone-13 }", "", ["device.like=iphone-6s"])
         #expect(other.device.ceiling == .mebibytes(2_016) && other.limits.backgroundTime == .seconds(180))
         #expect(try Self.plan("{ like: none, ceiling: 1GiB }").device == Device(ceiling: .gibibytes(1)))
+    }
+
+    @Test("without a compressor or a kernel, the policy states the release, and nothing else of the kernel is left")
+    func withoutKernel() throws {
+        for keys in ["compressor: off", "kernel: none"] {
+            let plan = try Self.plan("{ like: iphone-13, \(keys) }")
+            #expect(plan.policy == DevicePreset.named("iphone-13")?.policy.value && plan.monitor == .ios)
+            #expect(plan.device.kernel == nil && plan.device.freezer == nil)
+            #expect(plan.device.systemPageable == .zero && plan.device.systemCompressed == .zero)
+        }
+        // What the scenario says decides what else is there.
+        #expect(try Self.plan("{ like: iphone-13, compressor: { codec: lz4 } }").device.freezer == nil)
+        #expect(try Self.plan("{ like: iphone-13, reserved: 1GiB }").device.systemPageable == .zero)
+        #expect(try Self.plan("{ like: iphone-13, kernel: 8792 }").device.kernel == .xnu8792)
+        #expect(try Self.plan("{ like: iphone-11 }").device.freezer == nil)
+        let tablet = try #require(try Self.plan("{ like: ipad-pro-16gb }").device.freezer)
+        #expect(tablet.slots == 36 && tablet.budget == nil && tablet.store == .gibibytes(16))
+    }
+
+    @Test(
+        "what a device by name lacks is stated where the preset has it",
+        arguments: [
+            "freezer: off", "kernel: none", "system_pageable: 0B, system_compressed: 0B", "file_cache: { system: 0B }",
+            "file_cache: off", "compressor: off", "reserved: 1GiB", "compressor: { codec: lz4 }",
+        ])
+    func stated(keys: String) throws {
+        let plan = try Self.plan("{ like: iphone-13, \(keys) }")
+        #expect(try Samples.load(EffectiveScenario.yaml(of: plan)).get() == plan)
     }
 
     @Test("an iPhone shows one window per app, and from iOS 14 on a call is a banner; the scenario's word comes first")
@@ -259,8 +290,8 @@ struct DevicePresetTests {
         // Without a name, the parameters are those of the preset's policy, and the preset's stay.
         let part = try Self.plan("{ like: iphone-11 }", "", ["policy.parameters.soft=20%", "monitor.interval=1s"])
         #expect(part.policy.parameters.first { $0.name == "soft" }?.value == .ratio(.percent(20)))
-        #expect(part.policy.parameters.first { $0.name == "kernel" }?.value == .choice("8792"))
-        #expect(part.monitor.preset == "ios" && part.monitor.interval == .seconds(1))
+        #expect(part.policy.parameters.first { $0.name == "kernel" }.map { "\($0.value)" } == "table")
+        #expect(part.monitor.preset == "ios-ratio" && part.monitor.interval == .seconds(1))
         let chosen = try Self.plan("{ like: iphone-11 }", "policy: jetsam")
         #expect(chosen.policy == PolicySettings(Jetsam.self), "a named policy has its own defaults")
         let rules = try Self.plan(

@@ -89,28 +89,20 @@ struct EveningOnDevicesTests {
         #expect(evenings.map(\.alive) == [8, 11, 11, 13, 13, 13, 13])
     }
 
-    /// With compressors, too, more RAM keeps more apps alive, with two exceptions, each explained. An SE (2020) ends
-    /// six and an X with 28 MiB less none, besides chat-notify: what iOS 15 occupies is a guess (half of the RAM),
-    /// what iOS 12 occupies is measured, and less. A 13 ends five through the reaper, which only the kernel of
-    /// iOS 18.4 has.
-    @Test("a compressor never keeps fewer apps alive")
+    /// With their compressors and kernels, no phone launches more apps cold than without, but small phones end more
+    /// processes: after ten minutes in which the level was not normal the kernel ends everything in band 0, one process
+    /// each half second, which hardly anybody feels. A 13 ends five through the reaper, which only the kernel of
+    /// iOS 18.4 has; its freezer is off in this evening.
+    @Test("a compressor never makes more launches cold")
     func compressor() throws {
         let pairs = try Self.phones.map { phone in
             try (off: Self.evening(on: phone.name), on: Self.evening(on: phone.name, compressor: "{}"))
         }
         for (off, on) in pairs {
-            #expect(on.terminations <= off.terminations, "\(on.device)")
             #expect(try on.figure("launches_cold") <= off.figure("launches_cold"), "\(on.device)")
-            // The momentary count at the end says less: who was not ended was not launched anew, either.
-            #expect(try on.figure("processes_mean") >= off.figure("processes_mean"), "\(on.device)")
+            #expect(try on.figure("terminations_perceived") <= off.figure("terminations_perceived"), "\(on.device)")
         }
-        let withoutExceptions = pairs.map(\.on).filter { !["iphone-se-2", "iphone-13"].contains($0.device) }
-        for (small, large) in zip(withoutExceptions, withoutExceptions.dropFirst()) {
-            // Where no app ends, extensions that start a little later or earlier change the mean by some millionths.
-            #expect(try small.figure("processes_mean") <= large.figure("processes_mean") + 0.001, "\(large.device)")
-            #expect(small.terminations >= large.terminations, "\(large.device)")
-        }
-        #expect(pairs.map(\.on.terminations) == [9, 1, 7, 6, 1, 1, 1])
+        #expect(pairs.map(\.on.terminations) == [18, 16, 18, 6, 1, 1, 1])
         #expect(pairs.map(\.on.ofReaper) == [0, 0, 0, 5, 0, 0, 0])
     }
 

@@ -50,12 +50,14 @@ struct Field<Root: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - isOmitted: Selects the values that are not written. All others are, so that no default is implicit.
+    ///   - isStated: Selects the records that state the value even so, because their preset may have another one.
     ///   - drawn: What random worlds draw.
     ///   - chance: In how many of a hundred records they write the key. Without it, code in `Worlds` has to do so.
     init<Value>(
         _ key: String, _ path: any WritableKeyPath<Root, Value> & Sendable, _ codec: Codec<Value>,
         required: Bool = false, omitted isOmitted: @escaping @Sendable (Value) -> Bool = { _ in false },
-        drawn: Drawn? = nil, chance: Int64? = nil, _ help: String
+        stated isStated: @escaping @Sendable (Root) -> Bool = { _ in false }, drawn: Drawn? = nil, chance: Int64? = nil,
+        _ help: String
     ) {
         self.key = key
         self.help = help
@@ -66,7 +68,7 @@ struct Field<Root: Sendable>: Sendable {
         }
         encode = { root, encoding in
             let value = root[keyPath: path]
-            return isOmitted(value) ? nil : codec.encode(value, encoding)
+            return isOmitted(value) && !isStated(root) ? nil : codec.encode(value, encoding)
         }
         schema = { root in
             let schema = codec.schema(root?[keyPath: path])

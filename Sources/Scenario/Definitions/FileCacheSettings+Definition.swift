@@ -13,7 +13,7 @@ extension FileCacheSettings: Described {
                 "The system drops pages of files while less than this share of the RAM is free. The default is a "
                     + "guess. It has no effect with `device.kernel`."),
             Field(
-                "system", \.system, .scaled(), omitted: { $0 == .zero },
+                "system", \.system, .scaled(),
                 "Pages of the system's own files, in memory when the run begins as far as there is room. They go like "
                     + "those of an app that used its files last before the run."),
             Field(

@@ -23,8 +23,10 @@ extension RunPlan: Described {
     static let definition = Definition<RunPlan>(
         base: blank,
         start: { tree, plan in
-            let preset = DevicePreset.named(tree["device"]?["like"]?.text ?? "")
-            var plan = preset?.applied(to: plan) ?? plan
+            let device = tree["device"]
+            let preset = DevicePreset.named(device?["like"]?.text ?? "")
+            let managesMemory = preset.map { Device.managesMemory($0, device) } ?? false
+            var plan = preset?.applied(to: plan, managesMemory: managesMemory) ?? plan
             let parts = tree["processes"]?.elements?.count ?? 0
             let isLarge = parts + (tree["apps"]?.elements?.count ?? 0) > mostProcessesWithAllRows
             if parts > 0 && isLarge { plan.appRows = .changed }
@@ -127,13 +129,36 @@ extension Codec where Value == Int {
 }
 
 extension Device: Described {
+    /// Whether a device of the preset has a compressor, by the tree of the scenario's `device`.
+    private static func compresses(_ preset: DevicePreset, _ tree: Tree?) -> Bool {
+        tree?["compressor"].map { $0.text != "off" } ?? preset.compresses
+    }
+
+    /// Whether it has the memory management of a kernel.
+    fileprivate static func managesMemory(_ preset: DevicePreset, _ tree: Tree?) -> Bool {
+        compresses(preset, tree) && preset.kernel != nil && tree?["kernel"]?.text != "none"
+    }
+
+    /// Whether the device's preset has a kernel.
+    private static let hasKernelByName: @Sendable (Device) -> Bool = { device in
+        device.like.flatMap(DevicePreset.named)?.kernel != nil
+    }
+
     static let definition = Definition<Device>(
         base: Device(ceiling: .zero),
         preset: "like",
         start: { tree, device in
             guard let preset = DevicePreset.named(tree["like"]?.text ?? "") else { return device }
-            let compresses = tree["compressor"].map { $0.text != "off" } ?? preset.compresses
-            return compresses ? preset.deviceWithCompressor : preset.device
+            guard compresses(preset, tree) else { return preset.device }
+            var device = preset.deviceWithCompressor
+            // What the preset has in addition must not contradict what the scenario says.
+            let isManaged = managesMemory(preset, tree)
+            if !isManaged { (device.kernel, device.fileCache) = (nil, nil) }
+            if !isManaged || tree["reserved"] != nil {
+                (device.systemPageable, device.systemCompressed) = (.zero, .zero)
+            }
+            if !isManaged || tree["compressor"]?["codec"]?.text == "lz4" { device.freezer = nil }
+            return device
         },
         fields: [
             Field(
@@ -203,6 +228,7 @@ extension Device: Described {
                     + "memory is needed, and reads them again. Off: files take no memory and no time."),
             Field(
                 "kernel", \.kernel, Codec<JetsamKernel>.kernel.orNone(), omitted: { $0 == nil },
+                stated: hasKernelByName,
                 "The release of XNU whose memory management the device has: when pages are compressed, what counts as "
                     + "available, how jetsam sweeps. Needs a compressor. None: Plimsoll's own rules."),
             Field(
@@ -210,15 +236,16 @@ extension Device: Described {
                 "What the system wires beyond `reserved`, over time, such as the graphics of a game. It takes free "
                     + "memory, and waits for the rest."),
             Field(
-                "system_pageable", \.systemPageable, .scaled(), omitted: { $0 == .zero },
+                "system_pageable", \.systemPageable, .scaled(), omitted: { $0 == .zero }, stated: hasKernelByName,
                 "Pages of the system's own processes that are neither wired nor compressed, a part of `reserved`: they "
                     + "count in the monitor `ios-ratio`. Needs a kernel."),
             Field(
-                "system_compressed", \.systemCompressed, .scaled(), omitted: { $0 == .zero },
+                "system_compressed", \.systemCompressed, .scaled(), omitted: { $0 == .zero }, stated: hasKernelByName,
                 "What the system's own processes take in the compressor, a part of `reserved`: it counts in the "
                     + "monitor `ios-ratio`. Needs a kernel."),
             Field(
                 "freezer", \.freezer, Codec<FreezerSettings>.record.orNone("off"), omitted: { $0 == nil },
+                stated: hasKernelByName,
                 "Moves suspended apps to flash, where they survive shortages of memory. Needs a kernel, and a "
                     + "compressor with `codec: model`. Off: no app is frozen."),
         ])

@@ -8,7 +8,7 @@ import Reclaim
 ///
 /// A scenario with `device: { like: iphone-13 }` gets `deviceWithCompressor`, and where it says nothing itself,
 /// `policy`, `monitor`, `backgroundTime` and `call`. Without a compressor it gets `device` instead. Its extensions
-/// have the limits of the preset. The other figures (compression ratio, freezer) are data: no key takes them yet.
+/// have the limits of the preset. The compression ratio is data: it is a property of apps.
 public struct DevicePreset: Sendable {
     /// The name in scenarios: `iphone-13`.
     public let name: String
@@ -45,8 +45,10 @@ public struct DevicePreset: Sendable {
     public let backgroundTime: Figure<TimeSpan>
     /// The compressor. The simulated device has it if the scenario asks for it (`device.compressor`).
     public let compressor: CompressorFigures
-    /// The freezer and the swap space, which the simulated device does not have yet.
+    /// The freezer and the swap space.
     public let freezer: FreezerFigures
+    /// What XNU manages, on a device with a compressor; nil on other systems.
+    public var kernel: KernelFigures?
     /// Further facts in words.
     public let remarks: [DeviceFact]
 
@@ -69,6 +71,13 @@ public struct DevicePreset: Sendable {
     /// much as that of the system. How well pages compress is a property of apps (`memory.compressibility`).
     public var deviceWithCompressor: Device {
         var device = device
+        if let kernel {
+            device.kernel = kernel.release.value
+            (device.systemPageable, device.systemCompressed) = (kernel.pageable.value, kernel.compressed.value)
+            device.fileCache = FileCacheSettings()
+            device.fileCache?.system = kernel.files.value
+            if freezer.isOn.value { device.freezer = freezerSettings }
+        }
         device.reserved = reservedWithCompressor.value
         var settings = CompressorSettings()
         settings.input = compressor.holds.value.share(of: ceiling.value)
@@ -77,11 +86,25 @@ public struct DevicePreset: Sendable {
         return device
     }
 
+    /// The freezer of the device. With swap for apps, nothing limits what is written in a day.
+    private var freezerSettings: FreezerSettings {
+        var settings = FreezerSettings()
+        (settings.slots, settings.store) = (freezer.slots.value, freezer.swap.value)
+        if freezer.swapsApps { settings.budget = nil }
+        return settings
+    }
+
     /// A plan on this device, under its policy and monitor.
-    public func applied(to plan: RunPlan) -> RunPlan {
+    ///
+    /// - Parameter managesMemory: Whether the device has its kernel's management of memory. If not, the policy knows
+    ///   the kernel's release by its own parameter, and levels are those of available memory.
+    public func applied(to plan: RunPlan, managesMemory: Bool = false) -> RunPlan {
         var plan = plan
         plan.device = device
         (plan.policy, plan.monitor) = (policy.value, monitor.value)
+        if managesMemory, kernel != nil {
+            (plan.policy, plan.monitor) = (PolicySettings(Jetsam.self), .iosRatio)
+        }
         plan.limits.backgroundTime = backgroundTime.value
         plan.lifecycle.call = call
         return plan
@@ -143,12 +166,28 @@ public struct CompressorFigures: Sendable {
     public let threads: Figure<Int>
 }
 
+/// What XNU manages, and what the system itself has in memory.
+public struct KernelFigures: Sendable {
+    /// The release.
+    public let release: Figure<JetsamKernel>
+    /// The system's own files in memory, as long as there is room for them.
+    public let files: Figure<ByteCount>
+    /// What the system's own processes hold and may lose, a part of `reservedWithCompressor`.
+    public let pageable: Figure<ByteCount>
+    /// What they take in the compressor, another part of it.
+    public let compressed: Figure<ByteCount>
+}
+
 /// What a system does with suspended apps beyond compressing them.
 public struct FreezerFigures: Sendable {
+    /// Whether the system freezes apps.
+    public var isOn = Figure(false, .documented, "no system but XNU freezes apps to flash")
     /// How many processes may be frozen to flash.
     public let slots: Figure<Int>
     /// The swap space on flash; zero: none.
     public let swap: Figure<ByteCount>
+    /// Whether pages of any app may be swapped, not only those of frozen ones.
+    public var swapsApps = false
 }
 
 /// A fact about a device in words, for lists.
@@ -207,8 +246,17 @@ extension DevicePreset {
                         marks.map { _ in "\(mark) (\(mark.bytes(of: ceiling.value).readable))" }))
             }
         }
-        facts.append(key("policy", policy.map { $0.words }))
-        facts.append(key("monitor.preset", monitor.map { $0.preset }))
+        if let kernel {
+            facts += [
+                key("device.kernel", kernel.release.map { $0.rawValue }),
+                key("device.file_cache.system", kernel.files.map { "\($0)" }),
+                key("device.system_pageable", kernel.pageable.map { "\($0)" }),
+                key("device.system_compressed", kernel.compressed.map { "\($0)" }),
+                key("device.freezer", freezer.isOn.map { $0 ? "on" : "off" }),
+            ]
+        }
+        facts.append(key("policy", policy.map { kernel == nil ? $0.words : $0.name }))
+        facts.append(key("monitor.preset", kernel == nil ? monitor.map { $0.preset } : DevicePreset.ratio))
         if monitor.value.warningMinimumFootprint > .zero {
             let bytes = monitor.value.warningMinimumFootprint
             facts.append(
@@ -224,6 +272,10 @@ extension DevicePreset {
         }
         return facts
     }
+
+    private static let ratio = Figure(
+        MonitorSettings.iosRatio.preset, .documented,
+        "xnu-11417 vm_pageout.c: what is compressed of all that is not wired")
 
     private var dataFacts: [DeviceFact] {
         var facts = extensionLimits.map { limit in
