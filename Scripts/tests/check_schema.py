@@ -1,4 +1,4 @@
-"""Holds scenario files against the JSON Schema that the program prints, as an editor would.
+"""Holds scenario files against the JSON Schema that the program prints, as an editor would: it reads YAML 1.2.
 
     plimsoll schema scenario | python Scripts/tests/check_schema.py SCENARIO...
 """
@@ -13,6 +13,16 @@ import yaml
 from jsonschema.validators import validator_for
 
 
+class Reader(yaml.SafeLoader):
+    """Takes `off` and `on` for texts, as editors and the program do. PyYAML reads YAML 1.1, where they are booleans."""
+
+
+Reader.yaml_implicit_resolvers = {
+    letter: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:bool" or letter in "tTfF"]
+    for letter, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
 def main(scenarios: list[str]) -> int:
     schema = json.load(sys.stdin)
     kind = validator_for(schema)
@@ -20,7 +30,7 @@ def main(scenarios: list[str]) -> int:
     validator = kind(schema)
     faults = 0
     for scenario in scenarios:
-        content = yaml.safe_load(Path(scenario).read_text("utf-8"))
+        content = yaml.load(Path(scenario).read_text("utf-8"), Reader)
         for error in sorted(validator.iter_errors(content), key=lambda error: list(map(str, error.absolute_path))):
             faults += 1
             print(f"{scenario}: {error.json_path}: {error.message}", file=sys.stderr)

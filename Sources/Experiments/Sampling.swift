@@ -59,7 +59,7 @@ public enum Sampling: Hashable, Sendable {
             return Sampling.rows(
                 variations.map { variation in
                     var generator = SeededGenerator(seed: seed, stream: "sample/\(variation.key)")
-                    let parts = Sampling.shuffled(count, &generator)
+                    let parts = generator.order(of: count)
                     return parts.map { variation.value(at: (Double($0) + generator.unit()) / Double(count)) }
                 })
         }
@@ -81,14 +81,5 @@ public enum Sampling: Hashable, Sendable {
     private static func rows(_ columns: [[SettingValue]]) -> [[SettingValue]] {
         guard let count = columns.first?.count else { return [[]] }
         return (0..<count).map { row in columns.map { $0[row] } }
-    }
-
-    /// The numbers 0 ..< count in a random order (Fisher and Yates).
-    static func shuffled(_ count: Int, _ generator: inout SeededGenerator) -> [Int] {
-        var order = Array(0..<count)
-        for last in stride(from: count - 1, to: 0, by: -1) {
-            order.swapAt(last, generator.number(in: 0...last))
-        }
-        return order
     }
 }

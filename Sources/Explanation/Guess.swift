@@ -70,11 +70,7 @@ extension RunPlan {
     public func draws(of guesses: [Guess], count: Int = 40) -> [[Int]] {
         let columns = guesses.map { guess -> [Int] in
             var generator = SeededGenerator(seed: RunPlan.seedOfGuesses, stream: "guesses/\(guess.key)")
-            var places = Array(0..<count)
-            for last in stride(from: count - 1, to: 0, by: -1) {
-                places.swapAt(last, generator.number(in: 0...last))
-            }
-            return places.map { $0 * guess.values.count / count }
+            return generator.order(of: count).map { $0 * guess.values.count / count }
         }
         return (0..<count).map { draw in
             let values = columns.map { $0[draw] }
@@ -91,6 +87,9 @@ extension RunPlan {
 // MARK: What a value does
 
 extension Guess {
+    /// Why nothing hangs on a guess, for a plan without guesses.
+    public static let whyNone = "this device with this policy has none of the figures that nobody has published."
+
     /// The number of the plan's own value.
     var own: Int { values.firstIndex(where: \.isOwn) ?? 0 }
 }
@@ -136,7 +135,7 @@ extension Guess.Setting {
 
 extension Device {
     /// What is wired of `reserved`.
-    fileprivate var wiredFromStart: ByteCount { max(.zero, reserved - systemPageable - systemCompressed) }
+    fileprivate var wiredFromStart: ByteCount { max(.zero, reserved - ofSystemProcesses) }
 }
 
 extension MemoryProfile {

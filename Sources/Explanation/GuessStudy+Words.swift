@@ -6,8 +6,7 @@ extension GuessStudy {
     public static let mostLines = 30
 
     /// The answer for a run on which no guess bears.
-    public static let nothingToGuess =
-        "Nothing in this run hangs on a guess: it has no compressor, no file cache and no kernel."
+    public static let nothingToGuess = "Nothing in this run hangs on a guess: \(Guess.whyNone)"
 
     /// What stays true, what does not, and which guesses decide, in lines of at most `width` columns.
     public func lines(width: Int) -> [String] {

@@ -180,6 +180,8 @@ public struct Device: Hashable, Sendable {
     /// Pages of the system's own processes that are compressed; they take as much of `reserved`. Only the monitor
     /// `ios-ratio` looks at them.
     public var systemCompressed = ByteCount.zero
+    /// What of `reserved` is of the system's own processes; the rest is wired.
+    public var ofSystemProcesses: ByteCount { systemPageable + systemCompressed }
     /// What moves suspended apps to flash; nil for a device without a freezer.
     public var freezer: FreezerSettings?
 

@@ -61,6 +61,13 @@ public struct SeededGenerator: Sendable {
         Int64(below(1_000_000)) < ratio.partsPerMillion
     }
 
+    /// The numbers `0 ..< count` in a random order (Fisher and Yates).
+    public mutating func order(of count: Int) -> [Int] {
+        var order = Array(0..<count)
+        for last in stride(from: count - 1, to: 0, by: -1) { order.swapAt(last, number(in: 0...last)) }
+        return order
+    }
+
     /// A uniform value in the open interval (0, 1) with 53 significant bits.
     @inlinable
     public mutating func unit() -> Double {

@@ -51,8 +51,7 @@ package struct DeviceTable: Encodable {
         let blank = RunPlan(
             name: preset.name, seed: 1, duration: .minutes(1), device: preset.device, monitor: preset.monitor.value,
             policy: preset.policy.value, limits: Limits(), apps: [], user: [])
-        var plan = preset.applied(to: blank, managesMemory: preset.compresses)
-        if preset.compresses { plan.device = preset.deviceWithCompressor }
+        let plan = preset.applied(to: blank, managesMemory: preset.kernel != nil)
         let sections = ["device:", "monitor:", "policy:"]
         var lines: [Substring] = []
         var isWanted = false

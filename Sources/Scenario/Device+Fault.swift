@@ -54,7 +54,7 @@ extension Device {
         where kernel == nil && size > .zero {
             return (key, "only a device with a kernel counts it; add 'kernel: 11417'")
         }
-        let (ofProcesses, most) = (systemPageable + systemCompressed, wired.map(\.size).max() ?? .zero)
+        let (ofProcesses, most) = (ofSystemProcesses, wired.map(\.size).max() ?? .zero)
         if ofProcesses > reserved {
             return (
                 systemCompressed > .zero ? "system_compressed" : "system_pageable",

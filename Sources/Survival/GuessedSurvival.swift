@@ -125,10 +125,7 @@ public struct GuessedSurvival: Sendable {
 
     /// The answer, as part of the paragraph; empty if the app never has a process.
     public var sentences: [String] {
-        guard !guesses.isEmpty else {
-            let none = "this device with this policy has none of the figures that nobody has published."
-            return ["The answer hangs on no guess: \(none)"]
-        }
+        guard !guesses.isEmpty else { return ["The answer hangs on no guess: \(Guess.whyNone)"] }
         guard !fates.isEmpty else { return [] }
         let (all, usual) = (proportion(drawn), proportion(own))
         let deciding = guesses.indices.filter(decides)

@@ -134,7 +134,7 @@ struct PhoneDevice: Sendable {
         if let preset {
             lines.append(
                 "# \(onOneLine(report.product ?? "")) is \(preset.title): its other figures are the preset's. "
-                    + "Only files take no memory here: they count as available.")
+                    + "Pages of files take no memory here; they count as available.")
         }
         return lines
     }

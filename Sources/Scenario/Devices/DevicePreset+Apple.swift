@@ -160,13 +160,20 @@ private struct AppleDevice {
             remarks: remarks + AppleDevice.common)
     }
 
-    /// The policy under the release that runs on the device. Releases before iOS 16 were not read.
+    /// The release of XNU that runs on the device. Releases before iOS 16 were not read.
+    private var release: Figure<JetsamKernel> {
+        kernel == .xnu8792
+            ? Figure(kernel, .guess, "xnu-8792 (iOS 16), the oldest release that was read")
+            : Figure(kernel, .documented, "xnu-11417.101.15 (iOS 18.4)")
+    }
+
+    /// The policy under that release.
     private var policy: Figure<PolicySettings> {
-        var settings = PolicySettings(Jetsam.self)
-        settings.set("kernel", to: .choice(kernel.rawValue))
-        return kernel == .xnu8792
-            ? Figure(settings, .guess, "xnu-8792 (iOS 16), the oldest release that was read")
-            : Figure(settings, .documented, "xnu-11417.101.15 (iOS 18.4)")
+        release.map { release in
+            var settings = PolicySettings(Jetsam.self)
+            settings.set("kernel", to: .choice(release.rawValue))
+            return settings
+        }
     }
 
     private var freezer: FreezerFigures {
@@ -187,9 +194,7 @@ private struct AppleDevice {
         let held = (ofProcesses * Ratio(partsPerMillion: 587_532)).roundedUp(toMultipleOf: 1 << 20)
         let source = "reserved, less the 20 % of RAM that are wired in nine reports (10 to 33 %)"
         return KernelFigures(
-            release: kernel == .xnu8792
-                ? Figure(kernel, .guess, "xnu-8792 (iOS 16), the oldest release that was read")
-                : Figure(kernel, .documented, "xnu-11417.101.15 (iOS 18.4)"),
+            release: release,
             files: Figure(
                 (ram * .percent(21)).roundedUp(toMultipleOf: 1 << 20), .measured,
                 "0.21 of RAM, the median of nine reports; they range from 0.04 to 0.35"),

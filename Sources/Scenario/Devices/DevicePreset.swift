@@ -96,14 +96,13 @@ public struct DevicePreset: Sendable {
 
     /// A plan on this device, under its policy and monitor.
     ///
-    /// - Parameter managesMemory: Whether the device has its kernel's management of memory. If not, the policy knows
-    ///   the kernel's release by its own parameter, and levels are those of available memory.
+    /// - Parameter managesMemory: Whether the device has its kernel's management of memory; only devices with a
+    ///   `kernel` can. If not, the policy knows the release by its own parameter, and levels are those of available memory.
     public func applied(to plan: RunPlan, managesMemory: Bool = false) -> RunPlan {
         var plan = plan
-        plan.device = device
-        (plan.policy, plan.monitor) = (policy.value, monitor.value)
-        if managesMemory, kernel != nil {
-            (plan.policy, plan.monitor) = (PolicySettings(Jetsam.self), .iosRatio)
+        (plan.device, plan.policy, plan.monitor) = (device, policy.value, monitor.value)
+        if managesMemory {
+            (plan.device, plan.policy, plan.monitor) = (deviceWithCompressor, PolicySettings(Jetsam.self), .iosRatio)
         }
         plan.limits.backgroundTime = backgroundTime.value
         plan.lifecycle.call = call

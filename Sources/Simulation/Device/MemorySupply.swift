@@ -92,15 +92,15 @@ final class MemorySupply {
     // MARK: XNU's pageout
 
     /// What it takes next; nil without it.
-    var source: PageoutRules.Source? {
+    func nextSource() -> PageoutRules.Source? {
         pageout?.source(
-            files: fileBacked, inactive: inactiveFiles, pageable: pageable, isLowOnSpace: isLowOnSpace)
+            files: fileBacked, inactive: balanceQueues(), pageable: pageable, isLowOnSpace: isLowOnSpace)
     }
 
     /// The most pages of files that it takes before pages of processes.
-    var filesFirst: ByteCount {
+    func filesFirst() -> ByteCount {
         pageout?.filesFirst(
-            files: fileBacked, inactive: inactiveFiles, pageable: pageable, isLowOnSpace: isLowOnSpace) ?? .zero
+            files: fileBacked, inactive: balanceQueues(), pageable: pageable, isLowOnSpace: isLowOnSpace) ?? .zero
     }
 
     /// Pages of files beyond those that it leaves.
@@ -115,8 +115,10 @@ final class MemorySupply {
         return books.ceiling - books.reserved + systemPageable - books.compressor
     }
 
-    /// Pages of files on the inactive queue, after the daemon has balanced the queues.
-    private var inactiveFiles: ByteCount {
+    /// Counts the pages on the queues and makes some inactive, as the daemon does before it takes any.
+    ///
+    /// - Returns: Pages of files on the inactive queue.
+    private func balanceQueues() -> ByteCount {
         guard let files else { return .zero }
         let processes = max(.zero, pageable - files.held - memory.available)
         var queues = queues ?? PageQueues(files: files.held, processes: .zero)
@@ -141,14 +143,14 @@ final class MemorySupply {
         let missing = shortage.wanted - shortage.free
         let wanted = max(missing, MemorySupply.leastTaken * memory.scale)
         var taken = takePurgeable(wanted)
-        if taken < wanted, let files { taken += files.giveBack(min(wanted - taken, filesAtOnce)) }
+        if taken < wanted, let files { taken += files.giveBack(min(wanted - taken, filesAtOnce())) }
         guard taken >= missing else { return nil }
         return max(reclaimRate.time(for: taken.unscaled(by: memory.scale)), TimeSpan(microseconds: 1))
     }
 
     /// The pages of files that a process without room takes itself: all of them, but under XNU's pageout only those
     /// that it takes before any others.
-    private var filesAtOnce: ByteCount { pageout == nil ? fileBacked : filesFirst }
+    private func filesAtOnce() -> ByteCount { pageout == nil ? fileBacked : filesFirst() }
 
     /// Takes volatile memory of the processes that were in front longest ago. Returns how much memory came back.
     private func takePurgeable(_ wanted: ByteCount) -> ByteCount {

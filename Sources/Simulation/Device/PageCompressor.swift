@@ -247,7 +247,7 @@ final class PageCompressor {
     /// a process waits, or free memory is far from its target, all of them are taken.
     private func takeFiles() {
         guard let pageout, let files = supply.files, let missing = lackingFree(for: firstWanted) else { return }
-        var atMost = supply.filesFirst
+        var atMost = supply.filesFirst()
         if isFull || nextProcess() == nil, underWay.isEmpty {
             let isUrgent = !waiters.isEmpty || memory.available < pageout.rules.ends * .percent(50)
             if isUrgent { atMost = files.held }
@@ -295,7 +295,7 @@ final class PageCompressor {
         if let process = processes.process(batch.process), !process.isEnding {
             let done = compress(process, atMost: batch.bytes, usedBefore: batch.usedBefore)
             isFull = pages.figures.isFull
-            if supply.source == .both, let files = supply.files {
+            if supply.nextSource() == .both, let files = supply.files {
                 _ = files.giveBack(min(done * .percent(50), supply.filesBeyondLeast))
             }
             if done > .zero { waiters.serve() }

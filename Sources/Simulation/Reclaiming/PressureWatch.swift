@@ -83,7 +83,7 @@ final class PressureWatch {
             let books = memory.books
             if memory.compressor != nil {
                 // The system's own processes are in nobody's books, but part of `reserved`.
-                let managed = books.ceiling - books.reserved + device.systemPageable + device.systemCompressed
+                let managed = books.ceiling - books.reserved + device.ofSystemProcesses
                 let compressed = books.compressor + device.systemCompressed
                 observation.uncompressed = (managed - compressed).share(of: managed)
                 break
