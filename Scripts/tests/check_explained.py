@@ -5,8 +5,7 @@
 `explained-before.json` holds, for each end of Scenarios/evening-on-iphone.yaml and Scenarios/evening-commute.yaml, every
 remedy: its words, its assignments and its price, as the program of commit 0190a5a printed them, and what it tried in vain.
 Those of evening-commute are of the first program whose victims' memory comes back at the device's rate, those of
-evening-on-iphone of the first that ends web-content before its browser: as many remedies for each end, at prices that differ
-in a few figures, and the end of web-content.
+evening-on-iphone of the first whose jetsam sweeps on every device: eight ends instead of six, at five minutes idle.
 The ends that the options choose (all of them without options) must have the same remedies, in the same order, at the same
 prices. All ends take a minute or two.
 """

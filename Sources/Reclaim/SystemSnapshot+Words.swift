@@ -15,7 +15,8 @@ extension SystemSnapshot {
             }
         case .allocation(let pid, let wanted):
             "process \(pid.number) waits for \(wanted.readable), \(available.readable) available"
-        case .backgroundProcesses(let excess): "\(excess) more background processes than allowed"
+        case .backgroundProcesses(let excess):
+            "\(excess.counted("background process", "background processes")) too many"
         case .backgroundMemory(let excess):
             "background memory is \(excess.readable) above its limit of \(threshold.readable)"
         }

@@ -318,13 +318,8 @@ struct JetsamTests {
         let all = idleApps(5, back: 2) + [banded(6, 40), banded(7, 80), banded(8, 120)]
         for (round, highest) in [40, 40, 80, 80, 150].enumerated() {
             let decision = try jetsam().decide(
-                device(40, all) { snapshot in
-                    for _ in 0..<round {
-                        snapshot.history.kills.append(
-                            .init(
-                                at: now - .seconds(1), pid: ProcessID(99), band: .idle, cause: .processThrashing,
-                                footprint: .zero))
-                    }
+                device(40, all) {
+                    ($0.history.course.windowBegan, $0.history.course.rounds) = (now - .seconds(1), round)
                 })
             let climbed = decision.ranking.filter { $0.cause == .processThrashing }.map(\.action.target)
             let reached = climbed.map { victim in all.first { $0.pid == victim }?.band.number ?? 0 }.max()
@@ -390,7 +385,11 @@ struct JetsamTests {
 
     @Test("what the victim can give without dying goes first")
     func purgeFirst() throws {
-        let one = banded(1, 0) { $0.dirty = .mebibytes(3) }
-        #expect(try jetsam().decide(device(10, [one])).order == [.purge(ProcessID(1)), .terminate(ProcessID(1))])
+        let (unused, purgeable) = (
+            banded(1, 0) { $0.dirty = .mebibytes(3) }, banded(1, 0) { $0.memory.purgeable = .mebibytes(3) }
+        )
+        #expect(try jetsam().decide(device(10, [unused])).order == [.terminate(ProcessID(1))])
+        #expect(
+            try jetsam().decide(device(10, [purgeable])).order == [.discard(ProcessID(1)), .terminate(ProcessID(1))])
     }
 }

@@ -28,16 +28,29 @@ struct RandomMoments {
         snapshot.oracle = oracle()
         snapshot.seed = random.next()
         addKernel(to: &snapshot)
+        addPurgeable(to: &snapshot)
         return snapshot
     }
 
-    /// Gives some of the devices a kernel, and a sweep that its reaper has made.
+    /// Gives some of the devices a kernel, and jetsam a sweep and rounds that it has made.
     private mutating func addKernel(to snapshot: inout SystemSnapshot) {
+        if parts.chance(.percent(20)) {
+            let kernels = JetsamKernel.allCases
+            snapshot.device.kernel = kernels[parts.number(in: 0...kernels.count - 1)]
+        }
+        if parts.chance(.percent(20)) {
+            snapshot.history.course.swept = now - .seconds(Int64(parts.number(in: 0...900)))
+        }
         guard parts.chance(.percent(20)) else { return }
-        let kernels = JetsamKernel.allCases
-        snapshot.device.kernel = kernels[parts.number(in: 0...kernels.count - 1)]
-        guard parts.chance(.percent(50)) else { return }
-        snapshot.history.course.swept = now - .seconds(Int64(parts.number(in: 0...900)))
+        snapshot.history.course.windowBegan = now - .milliseconds(Int64(parts.number(in: 0...20_000)))
+        snapshot.history.course.rounds = parts.number(in: 0...5)
+    }
+
+    /// Some processes have purgeable memory.
+    private mutating func addPurgeable(to snapshot: inout SystemSnapshot) {
+        for index in snapshot.processes.indices where parts.chance(.percent(20)) {
+            snapshot.processes[index].memory.purgeable = .mebibytes(parts.number(in: 1...20))
+        }
     }
 
     private mutating func number(_ low: Int, _ high: Int) -> Int { random.number(in: low...max(low, high)) }

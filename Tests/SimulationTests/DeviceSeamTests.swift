@@ -65,7 +65,7 @@ struct DeviceSeamTests {
         // The apps need more memory than the device has, and each has a core.
         let apps = (0..<6).map { testApp("app\($0)") { $0.memory.base = .mebibytes(14) } }
         let taps = (0..<18).map { (Double($0) * 2.5, UserAction.launch(AppID($0 * 5 % 6))) }
-        let plan = testPlan(apps, seconds: 60, policy: "jetsam", user: taps) { $0.device.cores = 64 }
+        let plan = testPlan(apps, seconds: 60, policy: "ladder", user: taps) { $0.device.cores = 64 }
         let usual = try run(plan, on: ScenarioDevice(plan.device))
         let device = SlowDevice(plan.device)
         let slow = try run(plan, on: device)

@@ -185,7 +185,7 @@ struct KindsOfPagesTests {
     func compressorCauses() throws {
         func reasons(_ settings: CompressorSettings, touch: Int) throws -> [String] {
             let run = try runToEnd(
-                plan(ceiling: .mebibytes(56), policy: "jetsam", files: .zero, rate: .zero, visits: 16) { plan in
+                plan(ceiling: .mebibytes(48), policy: "jetsam", files: .zero, rate: .zero, visits: 16) { plan in
                     plan.device.fileCache = nil
                     plan.device.compressor = settings
                     // The last app stays in front for long enough.
@@ -198,7 +198,7 @@ struct KindsOfPagesTests {
             return kills(run)
         }
         var small = CompressorSettings()
-        small.input = .percent(8)
+        small.input = .percent(5)
         #expect(try reasons(small, touch: 1).contains { $0.hasPrefix("vm-compressor-space-shortage: ") })
     }
 

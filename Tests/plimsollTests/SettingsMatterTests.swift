@@ -279,8 +279,8 @@ struct SettingsMatterTests {
     private static let jetsam = ["policy=jetsam", "limits.protect_audible=false"]
     /// Jetsam, and an app above a soft limit.
     private static let softLimit = jetsam + ["apps.a.limits={active: 20MiB, fatal: false}"]
-    /// Jetsam with a reaper that does not wait.
-    private static let reaper = ["policy={name: jetsam, parameters: {reaper_idle: 1s}}"]
+    /// Jetsam with a reaper that does not wait, and so much memory that nobody else acts.
+    private static let reaper = ["policy={name: jetsam, parameters: {reaper_idle: 1s}}", "device.ceiling=200MiB"]
 
     /// A background refresh wakes the app while its process exists.
     private static let refresh = ["apps.a.background_modes=[fetch]", "user.4={at: 50s, background_refresh: a}"]

@@ -1,9 +1,9 @@
 import Pressure
 import Quantities
 
-/// What jetsam has under way on a device with a kernel (`DeviceSize.kernel`), from one decision to the next. The kernel
-/// ends several processes in one go and looks at memory only after that; a decision names one action, so the rest has
-/// to be remembered. Each decision returns the course from then on (`Decision.course`).
+/// What jetsam has under way, from one decision to the next. The kernel ends several processes in one go and looks at
+/// memory only after that; a decision names one action, so the rest has to be remembered. Each decision returns the
+/// course from then on (`Decision.course`).
 ///
 /// Source: xnu-11417.101.15, bsd/kern/kern_memorystatus.c.
 public struct JetsamCourse: Hashable, Sendable {

@@ -48,7 +48,7 @@ public enum JetsamKernel: String, CaseIterable, Sendable {
     var roundBands: [JetsamBand] {
         switch self {
         case .xnu8792, .xnu10063: [80, 80, 80, 15].map(JetsamBand.init)
-        case .xnu11215, .xnu11417: JetsamRules.aggressiveBands
+        case .xnu11215, .xnu11417: [40, 40, 80, 80, 150].map(JetsamBand.init)
         }
     }
 }

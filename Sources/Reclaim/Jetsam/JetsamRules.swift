@@ -5,11 +5,11 @@ import Quantities
 /// The kernel's rules: which step applies, and which process is the step's victim.
 ///
 /// Sources: the releases of `JetsamKernel`. Available memory is free, file-backed or purgeable; thresholds are shares
-/// of all RAM. The rules are evaluated anew after every single kill, except on a device with a kernel, where a sweep or
-/// a round goes on (`decideAsKernel`); the victim's purgeable memory and its unused pages are taken first. The releases
-/// differ in four things: how they treat band 0 before the shortage is critical, whether they have a reaper, their
-/// thresholds, and the bands of the aggressive mode's rounds. Some rules were read in the source of one release only;
-/// the other three releases are assumed to have them, too.
+/// of all RAM. The rules are evaluated anew after every single kill, except that a sweep or a round goes on
+/// (`JetsamCourse`); the victim's purgeable memory is taken first. The releases differ in four things: how they treat
+/// band 0 before the shortage is critical, whether they have a reaper, their thresholds, and the bands of the
+/// aggressive mode's rounds. Some rules were read in the source of one release only; the other three releases are
+/// assumed to have them, too.
 struct JetsamRules: Sendable {
     /// The release whose rules and thresholds apply; nil: the device's, or else the standard one.
     var kernel: JetsamKernel?
@@ -46,9 +46,6 @@ struct JetsamRules: Sendable {
     /// ghosts of evicted pages, and its figure depends on the device.
     static let fileThrashing = Ratio.one
 
-    /// The highest band that each round of the aggressive mode reaches.
-    static let aggressiveBands = [40, 40, 80, 80, 150].map(JetsamBand.init)
-
     /// The thresholds below which the steps begin. Zero means that there is no such step. A threshold that a scenario
     /// sets replaces the row's.
     ///
@@ -76,35 +73,6 @@ struct JetsamRules: Sendable {
     func contentAbove(on device: DeviceSize) -> ByteCount {
         let thresholds = thresholds(for: device, hasIdle: true)
         return device.ceiling * max(thresholds.critical, thresholds.idle, thresholds.soft, thresholds.reaper)
-    }
-
-    /// The steps that apply, in their order. If none of a step's victims may be ended, the next step is tried.
-    func decide(_ snapshot: SystemSnapshot) -> Decision {
-        if snapshot.isAboutLimits {
-            return answer(snapshot, [Step(.jettisoned, "a limit on background apps is exceeded")])
-        }
-        if snapshot.device.kernel != nil { return decideAsKernel(snapshot) }
-        if let step = spaceStep(snapshot) { return answer(snapshot, [step]) }
-        let thresholds = thresholds(for: snapshot.device, hasIdle: !snapshot.idleProcesses.isEmpty)
-        let available = snapshot.obtainable
-        func isBelow(_ share: Ratio) -> Bool { available < snapshot.ceiling * share }
-        var steps: [Step] = []
-        if isBelow(thresholds.soft) { steps.append(highwaterStep(below: thresholds.soft)) }
-        let thrashing = thrashingStep(snapshot)
-        if isBelow(thresholds.critical) || snapshot.requester != nil || thrashing != nil {
-            if let step = aggressiveStep(snapshot) { steps.append(step) }
-            steps.append(thrashing ?? topProcess(snapshot, thresholds))
-            return answer(snapshot, steps)
-        }
-        steps += idleStep(thresholds, isBelow)
-        if isBelow(thresholds.reaper) {
-            steps.append(
-                Step(.longIdleExit, "idle for \(reaperIdle) or longer", below: thresholds.reaper) {
-                    whyNotReaped($0, at: snapshot.now)
-                })
-        }
-        steps += sustainedStep(snapshot)
-        return answerHealthy(snapshot, steps)
     }
 
     /// What is left to do while the system is healthy: for steps without victims it is nothing.
@@ -211,23 +179,6 @@ struct JetsamRules: Sendable {
         return sustainedIsDue(snapshot) && snapshot.now - last.at < sustainedSpacing
     }
 
-    /// The aggressive mode. It applies when every idle process would soon be launched again, so that ending idle
-    /// processes would only postpone the shortage. It ends processes in higher bands instead.
-    private func aggressiveStep(_ snapshot: SystemSnapshot) -> Step? {
-        guard snapshot.obtainable <= snapshot.ceiling * aggressiveAvailable else { return nil }
-        let idle = snapshot.idleProcesses
-        guard idle.count >= aggressiveCandidates, idle.allSatisfy({ $0.relaunchLikelihood == .high }) else {
-            return nil
-        }
-        let round = snapshot.history.kills(.processThrashing, since: snapshot.now - aggressiveWindow)
-        let highest = JetsamRules.aggressiveBands[min(round, JetsamRules.aggressiveBands.count - 1)]
-        return Step(
-            .processThrashing, "all idle apps are likely to be launched again soon", below: aggressiveAvailable
-        ) {
-            $0.band <= highest ? nil : "above band \(highest.number), which this round reaches"
-        }
-    }
-
     /// A step that applies: whom it ends, and why.
     struct Step {
         let cause: KillCause
@@ -239,15 +190,9 @@ struct JetsamRules: Sendable {
         var isIdleRaised = false
         /// What the step compared, if it is not available memory.
         var own: Evidence?
-        /// What it takes of a victim before it ends it.
-        var takes = Takings.purgeableAndUnused
 
-        /// What is taken of a victim first.
-        enum Takings {
-            case nothing
-            case purgeable
-            case purgeableAndUnused
-        }
+        /// Whether it takes a victim's purgeable memory first. A round of the aggressive mode takes nothing.
+        var takesPurgeable: Bool { cause != .processThrashing }
 
         init(
             _ cause: KillCause, _ reason: String, below threshold: Ratio? = nil,
@@ -298,8 +243,8 @@ struct JetsamRules: Sendable {
         var decision = Decision(spared: spared(snapshot, steps), evidence: last?.evidence(snapshot))
         for (index, victim) in victims.enumerated() where victim.process.mayBeVictim {
             let score = Int64(victims.count - index)
-            if purgesFirst && !snapshot.isAboutLimits { decision.ranking += victim.purges(score: score) }
-            decision.ranking.append(victim.candidate(.terminate(victim.process.pid), score: score))
+            if purgesFirst && !snapshot.isAboutLimits { decision.ranking += victim.discard(score: score) }
+            decision.ranking.append(victim.end(score: score))
         }
         if decision.ranking.contains(where: \.isReported) && !snapshot.history.sessionHasReport {
             decision.report = ordered.map(\.pid)
@@ -331,27 +276,19 @@ struct JetsamRules: Sendable {
         let step: Step
         let evidence: Evidence?
 
-        /// What is taken from the victim before it is ended.
-        func purges(score: Int64) -> [Candidate] {
-            var purges: [Candidate] = []
-            if step.takes == .nothing { return [] }
-            if process.memory.purgeable > .zero {
-                var candidate = candidate(.discard(process.pid), score: score)
-                candidate.reason = "its purgeable memory is taken first"
-                purges.append(candidate)
-            }
-            if process.dirty > .zero && step.takes == .purgeableAndUnused {
-                purges.append(candidate(.purge(process.pid), score: score))
-            }
-            return purges
+        /// What is taken from the victim before it is ended: nothing, or its purgeable memory.
+        func discard(score: Int64) -> [Candidate] {
+            guard step.takesPurgeable, process.memory.purgeable > .zero else { return [] }
+            return [told(Candidate(.discard(process.pid), score: score, reason: "its purgeable memory is taken first"))]
         }
 
-        func candidate(_ action: ReclaimAction, score: Int64) -> Candidate {
-            let kill = "\(step.cause.rawValue): \(step.reason), band \(process.band.number)"
-            var candidate =
-                action.isTermination
-                ? Candidate(action, score: score, reason: kill, cause: step.cause)
-                : Candidate(action, score: score, reason: "its unused pages are taken first")
+        func end(score: Int64) -> Candidate {
+            let reason = "\(step.cause.rawValue): \(step.reason), band \(process.band.number)"
+            return told(Candidate(.terminate(process.pid), score: score, reason: reason, cause: step.cause))
+        }
+
+        private func told(_ plain: Candidate) -> Candidate {
+            var candidate = plain
             candidate.evidence = evidence
             candidate.isReported = step.reports(process)
             return candidate

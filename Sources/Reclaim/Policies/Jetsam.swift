@@ -1,12 +1,12 @@
 import Quantities
 
-/// iOS's kernel: bands, limits and thresholds of available memory, one kill at a time.
+/// iOS's kernel: bands, limits and thresholds of available memory.
 ///
 /// Reproduces the release that its parameter `kernel` names, by default the device's or else xnu-11417.101.15.
 /// `JetsamKernel` states how the releases differ, `JetsamRules` the order of the steps, those of the compressor and the
-/// file cache included. On a device with a kernel (`DeviceSize.kernel`) the reaper ends all long-idle processes of one
-/// moment, and the aggressive mode goes by rounds (`JetsamCourse`); elsewhere each kill is decided alone. Processes in
-/// the foreground are ranked like those in any other band; the guardrails decide whether they may be ended.
+/// file cache included. The reaper ends all long-idle processes of one moment, and the aggressive mode goes by rounds
+/// (`JetsamCourse`); otherwise each kill is decided alone. Processes in the foreground are ranked like those in any
+/// other band; the guardrails decide whether they may be ended.
 public struct Jetsam: ReclaimPolicy {
     public static let name = "jetsam"
     public static let summary = "iOS's kernel: priority bands against shares of RAM available (xnu-8792 to xnu-11417)"
@@ -138,8 +138,7 @@ extension JetsamPolicy {
                 source: source),
             Parameter(
                 \.rules.purgesFirst, "purge_first",
-                meaning: "whether the victim's own unused pages are taken first; if that is enough, it is spared; on a "
-                    + "device with a kernel, purgeable memory alone",
+                meaning: "whether the victim's purgeable memory is taken first; if that is enough, it is spared",
                 source: source),
         ]
     }

@@ -230,7 +230,7 @@ extension Device: Described {
                 "kernel", \.kernel, Codec<JetsamKernel>.kernel.orNone(), omitted: { $0 == nil },
                 stated: hasKernelByName,
                 "The release of XNU whose memory management the device has: when pages are compressed, what counts as "
-                    + "available, how jetsam sweeps. Needs a compressor. None: Plimsoll's own rules."),
+                    + "available, and which release jetsam is of. Needs a compressor. None: Plimsoll's own rules."),
             Field(
                 "wired", \.wired, .wiredPoints, omitted: \.isEmpty,
                 "What the system wires beyond `reserved`, over time, such as the graphics of a game. It takes free "

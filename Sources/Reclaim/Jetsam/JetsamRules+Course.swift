@@ -1,30 +1,28 @@
 import Pressure
 import Quantities
 
-// The rules on a device with a kernel, whose memory is that of an iPhone. Sources: xnu-11417.101.15,
-// `memorystatus_pick_action` in bsd/kern/kern_memorystatus_policy.c for the order of the steps, and
-// bsd/kern/kern_memorystatus.c for the rest.
+// One decision of the kernel. Sources: xnu-11417.101.15, `memorystatus_pick_action` in
+// bsd/kern/kern_memorystatus_policy.c for the order of the steps, and bsd/kern/kern_memorystatus.c for the rest.
 //
 // Left out: what the kernel knows of its last walk through all processes (a sweep may begin later for it), processes
 // that an entitlement pins in band 40 (a round ends these first), and the lenient mode of an app in front.
 extension JetsamRules {
-    /// One decision of the device's kernel, and what is under way after it.
+    /// One decision, and what is under way after it.
     ///
     /// A round goes on before everything else. A victim that has given its purgeable memory comes next. If the limits
     /// keep the victims of an earlier step, later steps follow as usual.
-    func decideAsKernel(_ snapshot: SystemSnapshot) -> Decision {
+    func decide(_ snapshot: SystemSnapshot) -> Decision {
+        if snapshot.isAboutLimits {
+            return answer(snapshot, [Step(.jettisoned, "a limit on background apps is exceeded")])
+        }
         var course = snapshot.history.course
         var first = roundStep(&course, snapshot)
         if first == nil { first = purgedStep(&course, snapshot) }
         // While one of these goes on, nothing else begins.
         var other = course
-        let found = kernelSteps(&other, snapshot)
+        let found = stepsByMemory(&other, snapshot)
         if first == nil { course = other }
-        let steps = ([first].compactMap(\.self) + found.steps).map { step in
-            var step = step
-            step.takes = step.cause == .processThrashing ? .nothing : .purgeable
-            return step
-        }
+        let steps = [first].compactMap(\.self) + found.steps
         var decision =
             found.isHealthy && first == nil ? answerHealthy(snapshot, steps) : answer(snapshot, steps)
         course.purge = purge(decision, snapshot)
@@ -33,7 +31,7 @@ extension JetsamRules {
     }
 
     /// The steps that apply by what is available now, and whether the system is healthy.
-    private func kernelSteps(
+    private func stepsByMemory(
         _ course: inout JetsamCourse, _ snapshot: SystemSnapshot
     ) -> (steps: [Step], isHealthy: Bool) {
         let thresholds = thresholds(for: snapshot.device, hasIdle: !snapshot.idleProcesses.isEmpty)
