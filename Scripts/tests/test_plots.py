@@ -36,6 +36,7 @@ from plimsoll_tools.plotting import (
     pressure,
     several,
     states,
+    story,
     style,
     sweep,
     terminations,
@@ -43,7 +44,7 @@ from plimsoll_tools.plotting import (
 from plimsoll_tools.plotting.metrics import Metric
 from plimsoll_tools.plotting.run_directory import NO_FACTS, UNKNOWN_ENDS, Facts, Run, complete_records, read_run
 
-PICTURES = ("memory", "pressure", "cores", "states", "launches", "terminations")
+PICTURES = ("story", "memory", "pressure", "cores", "states", "launches", "terminations")
 
 
 # How people without red or green cones see: Machado, Oliveira and Fernandes, "A physiologically-based model for simulation
@@ -206,7 +207,7 @@ class WholeRuns(RunDirectoryCase):
         style.prepare()
         for apps, minutes in ((3, 2.0), (14, 30.0), (200, 60.0)):
             run = read_run(self.make(f"run-{apps}", apps=apps, minutes=minutes, ceiling=(4 << 30) if apps > 99 else 1 << 30))
-            for module in (memory, pressure, cores, states, launches, terminations):
+            for module in (story, memory, pressure, cores, states, launches, terminations):
                 with self.subTest(apps=apps, picture=module.__name__):
                     self.assert_legible(module.draw(run))
 
@@ -237,8 +238,8 @@ class BrokenRuns(RunDirectoryCase):
                 self.assertEqual(drawn, set(PICTURES) - gone.get(absent, set()))
 
     def test_each_file_may_be_the_only_one(self) -> None:
-        for alone, drawn in (("samples", {"memory", "pressure"}), ("apps", {"memory", "states"}),
-                             ("events", {"states", "terminations"}),
+        for alone, drawn in (("samples", {"memory", "pressure"}), ("apps", {"story", "memory", "states"}),
+                             ("events", {"story", "states", "terminations"}),
                              ("launches", {"launches"}), ("summary", set()), ("cores", {"cores"})):  # fmt: skip
             with self.subTest(alone=alone):
                 run = self.make(f"only-{alone}")

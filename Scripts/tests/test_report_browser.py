@@ -429,5 +429,86 @@ class Explained(BrowserCase):
         self.assertIn("Who pays", tab.says("document.querySelector('#one > details').textContent"))
 
 
+class Opening(BrowserCase):
+    """The cards of the lost apps, and what the choice of one does to the others."""
+
+    def explained(self, run: Path) -> Path:
+        """The page with an explanation of the last end that the user felt."""
+        kills = self.open(self.page(run)).says("run().kills")
+        kill = [one for one in kills if one["felt"]][-1]
+        told = explanation(kill["pid"], kill["t"], f"{kill['app']} was ended.", list(WORDS))
+        told["short"] = [{"label": label, "sentences": sentences} for label, sentences in SHORT]
+        program = self.program(f"cat <<'E'\n{answer(told)}\nE\n")
+        return self.page(run, program=str(program))
+
+    def test_the_page_opens_with_the_sentence_and_a_card_for_each_lost_app_on_a_phone_too(self) -> None:
+        page = self.explained(self.make())
+        lost = "[...new Set(run().kills.filter((kill) => kill.felt).map((kill) => kill.app))].slice(0, MOST_CARDS)"
+        for screen in (DESKTOP, PHONE):
+            tab = self.open(page, screen)
+            self.assertEqual(tab.says("document.querySelector('#one > :first-child > :first-child').textContent"), tab.says("run().sentence"))
+            apps = tab.says("[...document.querySelectorAll('.opening > .losses > .loss .name')].map((one) => one.textContent)")
+            self.assertEqual(apps, tab.says(lost))
+            self.assertTrue(tab.says("document.querySelector('.loss').getBoundingClientRect().top < innerHeight / 2"))
+            self.assertFalse(tab.says("document.querySelector('.figures').checkVisibility()"))
+            self.assertEqual(tab.says("document.documentElement.scrollWidth > innerWidth"), False)
+            # One line for each of the others, and a card has when, why, how much, and what would have saved it.
+            self.assertEqual(tab.says("document.querySelectorAll('.rest li').length"), tab.says("run().kills.filter((kill) => !kill.felt).length"))
+            card = tab.says("[...document.querySelectorAll('.loss')].map((one) => one.textContent).find((one) => one.includes('whole explanation'))")
+            self.assertRegex(card, r"ended at [0-9:]+; the user .*Why.+It held[0-9.]+ MiBWhat would have saved itThe app: nothing that was tried saves it")
+            other = tab.says("[...document.querySelectorAll('.loss')].map((one) => one.textContent).find((one) => !one.includes('whole explanation'))")
+            self.assertRegex(other, r"this tells:plimsoll explain \S+ --app .* --at ")
+
+    def test_a_card_leads_to_its_explanation_and_greys_the_other_apps(self) -> None:
+        tab = self.open(self.explained(self.make()))
+        tab.says("document.querySelector('details[data-explained]').open = false")
+        tab.says("[...document.querySelectorAll('.loss button')].find((one) => one.textContent === 'whole explanation').click()")
+        tab.frame()
+        app = tab.says("run().kills[run().explained.blocks[0].kill].app")
+        self.assertEqual(tab.says("view.app"), app)
+        place = tab.says("(() => { const one = document.querySelector('details[data-explained]'); return [one.open, one.getBoundingClientRect().top]; })()")
+        self.assertTrue(place[0] and -1 <= place[1] < 1000, place)
+        self.assertEqual(tab.says("[...document.querySelectorAll('.loss:not(.pale)')].map((one) => one.dataset.app)"), [app])
+        self.assertEqual(tab.says("[...document.querySelectorAll('svg .lane:not(.faded)')].map((one) => one.textContent)"), [app])
+        self.assertEqual(tab.says("[...document.querySelectorAll('.legend button:not(.pale)')].map((one) => one.textContent)"), [app])
+        # What lies below a pale layer does not shine through it.
+        self.assertTrue(tab.says("""[...document.querySelectorAll("svg[aria-label='memory by app'] path.faded")]
+            .every((one) => one.previousSibling.getAttribute("d") === one.getAttribute("d"))"""))
+        tab.says("document.querySelector('.loss:not(.pale) .name').click()")
+        self.assertEqual(tab.says("view.app + document.querySelectorAll('.pale, svg .faded').length"), "0")
+        tab.says("[...document.querySelectorAll('.loss button')].find((one) => one.textContent === 'show it').click()")
+        self.assertEqual(tab.says("[view.kills.length, view.app === run().kills[view.kills[0]].app]"), [1, True])
+        # A link to a chosen app greys the others, too.
+        self.assertGreater(self.open(self.page(self.make()), view=f"app={app}").says("document.querySelectorAll('.pale').length"), 2)
+
+    def test_marks_have_names_that_lie_upon_nothing(self) -> None:
+        page = self.page(self.make(apps=17))
+        upon = """[...document.querySelectorAll("svg")].flatMap((one) => { const texts = [...one.querySelectorAll("text")]
+            .map((text) => [text.textContent, text.getBoundingClientRect()]);
+            return texts.flatMap(([a, p], at) => texts.slice(at + 1).filter(([, q]) => Math.min(p.right, q.right) - Math.max(p.left, q.left) > 1
+              && Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top) > 5).map(([b]) => [one.getAttribute("aria-label"), a, b]))
+            .filter(([, a, b]) => [a, b].some((text) => [...one.querySelectorAll(".called")].some((name) => name.textContent === text))); })"""
+        for screen in (DESKTOP, PHONE):
+            tab = self.open(page, screen)
+            for window in ("0, run().end", "run().kills[0].t - 20, run().kills[0].t + 20"):
+                tab.says(f"zoom({window})")
+                self.assertGreater(tab.says("document.querySelectorAll('g.kill .called').length"), 0)
+                self.assertEqual(tab.says(upon), [])
+                self.assertEqual(tab.says(CLIPPED), [])
+            self.assertIn(tab.says("clip(run().kills[0].app, 24)"), tab.says("document.querySelector('g.kill .called').textContent"))
+
+    def test_an_orderly_exit_is_a_stroke_and_a_crash_a_star(self) -> None:
+        run = self.make()
+        with (run / "events.csv").open("a", encoding="utf-8") as file:
+            file.write("1800,exit,feed,98,,normalApp,done,,,,normalApp,,,,\n1800,exit,maps,99,,abnormal,crashed,,,,abnormal,,,,\n")
+        tab = self.open(self.page(run))
+        self.assertEqual(tab.says("[document.querySelectorAll('path.end-left').length > 0, document.querySelectorAll('text.end-crashed').length]"), [True, 1])
+        self.assertEqual(tab.says("document.querySelectorAll('path.kill.end-left').length"), 0)
+        self.assertIn("maps: crashed", tab.says("document.querySelector('.rest').textContent"))
+        said = tab.says("[...document.querySelectorAll('.legend')].map((one) => one.textContent).find((one) => one.includes('thin lines'))")
+        for words in ("| quit or done", "★ crashed", "missed by the user"):
+            self.assertIn(words, said)
+
+
 if __name__ == "__main__":
     unittest.main()

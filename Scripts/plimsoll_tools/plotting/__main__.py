@@ -33,7 +33,7 @@ def formats(text: str) -> list[str]:
 def parse_arguments() -> argparse.Namespace:
     parser = Parser(
         prog="Scripts/plot",
-        description="Draws the pictures of a run: memory, pressure, cores, states, launches, terminations. What is missing in the run "
+        description="Draws the pictures of a run: story, memory, pressure, cores, states, launches, terminations. What is missing in the run "
         "directory is said on stderr, and the rest is drawn.",
         epilog="Exit status: 0 drawn, 64 usage, 66 no such directory or no CSV in it, 73 cannot write, or "
         "a file is in the place of a picture and was not drawn here, 74 standard output cannot be written.",

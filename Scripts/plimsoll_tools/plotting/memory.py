@@ -299,9 +299,7 @@ def peak_side(at: float, wide: float, taken: float) -> tuple[str, bool]:
     return "center", at > 0.5
 
 
-def draw_top(
-    axes: Axes, run: Run, peak: Peak | None, limits: list[OwnLimit], levels: dict[str, float], end_s: float
-) -> None:
+def draw_top(axes: Axes, run: Run, peak: Peak | None, levels: dict[str, float], end_s: float) -> None:
     """The ceiling and the peak with their names: the peak's at its mark, above the ceiling where both are near."""
     from matplotlib.patheffects import withStroke
 
@@ -319,9 +317,7 @@ def draw_top(
         taken = style.text_width_px(axes.figure, f"ceiling {style.bytes_text(last)}", TOP_PT, "bold") / frame.width + 0.03
     if peak:
         name = peak_text(peak, end_s)
-        # The name of a limit at which the process died stands there, too.
-        near = any(abs(limit.times_s[-1] - at_s) < 0.2 * end_s and abs(limit.heights[-1] - peak.bytes) * points < 14 for limit in limits)
-        lift = lift_of([(level - peak.bytes) * points for level in levels.values()], 13.0 if near else 2.5)
+        lift = lift_of([(level - peak.bytes) * points for level in levels.values()], 2.5)
         is_high = math.isnan(at_s) or (last - peak.bytes) * points < lift + TOP_PT + 5
         wide = style.text_width_px(axes.figure, name, TOP_PT) / frame.width
         at = 0.5 if math.isnan(at_s) else at_s / end_s
@@ -352,10 +348,15 @@ def lift_of(lines: list[float], lift: float) -> float:
     return lift
 
 
+def shade_levels(axes: Axes, spans: list[tuple[float, float, str]]) -> None:
+    """Shades the background while a level is in force."""
+    style.shade(axes, [(start, end, style.LEVEL_SHADES[level]) for start, end, level in spans if level in style.LEVEL_SHADES], zorder=0)
+
+
 def draw_levels(panels: list[Axes], strip: Axes, spans: list[tuple[float, float, str]]) -> None:
     """Shades the background of the panels, and fills the strip above them, where nothing can hide the colours."""
     for axes in panels:
-        style.shade(axes, [(start, end, style.LEVEL_SHADES[level]) for start, end, level in spans if level in style.LEVEL_SHADES], zorder=0)
+        shade_levels(axes, spans)
     style.shade(strip, [(start, end, style.LEVEL_COLOURS.get(level, style.RULE)) for start, end, level in spans])
 
 
@@ -505,23 +506,39 @@ def peak_text(peak: Peak, end_s: float) -> str:
     return text + (", between samples" if peak.is_between_samples else "")
 
 
+OWN_LIMIT_LINE: Any = (0, (4, 1, 1, 1))
+
+
 def draw_own_limits(axes: Axes, limits: list[OwnLimit], end_s: float) -> None:
+    """The limits as lines above their layers; `draw_limits_legend` names them."""
     from matplotlib.patheffects import withStroke
 
     for limit in limits:
         last = limit.times_s[-1]
         times_s = np.append(min(limit.times_s[0], last - 0.012 * end_s), limit.times_s)
         heights = np.append(limit.heights[0], limit.heights)
-        (line,) = axes.step(times_s, heights, where="post", color=style.INK, linewidth=1.1, linestyle=(0, (4, 1, 1, 1)),
-                            zorder=6, gid="own-limit")  # fmt: skip
+        (line,) = axes.step(times_s, heights, where="post", color=style.INK, linewidth=1.1, linestyle=OWN_LIMIT_LINE, zorder=6,
+                            gid="own-limit")  # fmt: skip
         line.set_path_effects([withStroke(linewidth=2.6, foreground="white")])
-        is_left = last > 0.5 * end_s
-        text = axes.annotate(
-            f"{style.label(limit.app)}'s own limit {style.exact_bytes_text(limit.bytes)}", (last, heights[-1]),
-            xytext=(-2 if is_left else 4, 3), textcoords="offset points", ha="right" if is_left else "left", fontsize=NAME_PT,
-            zorder=8,
-        )  # fmt: skip
-        text.set_path_effects([withStroke(linewidth=2, foreground="white")])
+
+
+def limit_names(limits: list[OwnLimit]) -> list[str]:
+    """What the lines of limits mean, each once."""
+    return list(dict.fromkeys(f"{style.label(limit.app)}'s own limit {style.exact_bytes_text(limit.bytes)}" for limit in limits))
+
+
+def draw_limits_legend(figure: Figure, axes: Axes, names: list[str], above: int) -> None:
+    """Beside the picture, below so many rows of layers: a name upon the layers would cover them."""
+    from matplotlib.lines import Line2D
+
+    width, height = figure.get_size_inches()
+    left_in, top_in = axes.get_position().x1 * width + 0.1, axes.get_position().y1 * height - 0.02
+    for place, name in enumerate(names, start=above + 1):
+        y = (top_in - LEGEND_ROW_IN * place) / height
+        figure.add_artist(Line2D([left_in / width, (left_in + 0.19) / width], [y, y], color=style.INK, linewidth=1.1,
+                                 linestyle=OWN_LIMIT_LINE))  # fmt: skip
+        shown = style.fitted(figure, name, (RIGHT_IN - 0.1 - 0.23 - 0.04) * style.DPI, NAME_PT)
+        figure.text((left_in + 0.23) / width, y, shown, va="center", fontsize=NAME_PT)
 
 
 def draw_thresholds(axes: Axes, limits: dict[str, float]) -> None:
@@ -646,16 +663,25 @@ def ended_list(ends: Ends) -> str:
     return "Ended: " + ", ".join(parts)
 
 
-def add_axes(figure: Figure, bottom_in: float, height_in: float, share: Axes | None = None) -> Axes:
+SIDES = (LEFT_IN, RIGHT_IN)
+
+
+def add_axes(
+    figure: Figure, bottom_in: float, height_in: float, share: Axes | None = None, sides: tuple[float, float] = SIDES
+) -> Axes:
+    """A panel as wide as the picture without its sides."""
     width, height = figure.get_size_inches()
+    left_in, right_in = sides
     return figure.add_axes(
-        (LEFT_IN / width, bottom_in / height, (width - LEFT_IN - RIGHT_IN) / width, height_in / height), sharex=share
+        (left_in / width, bottom_in / height, (width - left_in - right_in) / width, height_in / height), sharex=share
     )
 
 
-def add_lane(figure: Figure, bottom_in: float, height_in: float, share: Axes, name: str) -> Axes:
+def add_lane(
+    figure: Figure, bottom_in: float, height_in: float, share: Axes, name: str, sides: tuple[float, float] = SIDES
+) -> Axes:
     """A narrow strip above the picture, named on its left."""
-    lane = add_axes(figure, bottom_in, height_in, share)
+    lane = add_axes(figure, bottom_in, height_in, share, sides)
     style.bare(lane)
     lane.set_ylim(0, 1)
     lane.tick_params(left=False, bottom=False, labelleft=False, labelbottom=False)
@@ -708,6 +734,8 @@ def draw(run: Run) -> Figure | None:
     # A crash is marked like an end, and is not counted as one that the system brought about.
     ends = [end for end in kills.ends_of(run) if end[2] != style.LEFT]
     rows = legend_rows(run, stack, warnings, ends)
+    limits = own_limits(run, stack, table)
+    named_limits = limit_names(limits)
 
     figure = plt.figure(figsize=(style.WIDTH_IN, 1))
     width_px = (style.WIDTH_IN - LEFT_IN - RIGHT_IN) * style.DPI
@@ -718,7 +746,7 @@ def draw(run: Run) -> Figure | None:
     listed = [] if names is not None else style.wrapped(figure, ended_list(ends), NAME_PT, (style.WIDTH_IN - 0.4) * style.DPI)
 
     heights = [LANE_IN * (1 + max((name.row for name in placed or []), default=0)) for placed in (names, warned)] + [0.11]
-    stack_in = max(FOOTPRINTS_IN if stack.ram else STACK_IN, LEGEND_ROW_IN * (len(rows) + 1))
+    stack_in = max(FOOTPRINTS_IN if stack.ram else STACK_IN, LEGEND_ROW_IN * (len(rows) + len(named_limits) + 1))
     list_in = BOTTOM_IN + LIST_LINE_IN * (len(listed) + 0.6 if listed else 0)
     bottom_in = list_in + (RAM_IN + RAM_GAP_IN if stack.ram else 0)
     # Without marks there is no key below the title.
@@ -739,7 +767,6 @@ def draw(run: Run) -> Figure | None:
     draw_levels([axes, under] if stack.ram else [axes], level_lane, spans)
     draw_stack(axes, stack, end_s)
     draw_flash(axes, stack, end_s)
-    limits = own_limits(run, stack, table)
     draw_own_limits(axes, limits, end_s)
     draw_warnings(warned_lane, warnings, end_s / width_px, warned)
     draw_ends(ended_lane, axes, ends, names, px_per_second)
@@ -758,8 +785,9 @@ def draw(run: Run) -> Figure | None:
     if stack.ram:
         finish_panels(axes, under, top, end_s)
         draw_ram_legend(figure, under, run, stack)
-    draw_top(under, run, peak, [] if stack.ram else limits, limits_set, end_s)
+    draw_top(under, run, peak, limits_set, end_s)
     draw_layers_legend(figure, axes, rows, "footprint of" if stack.ram else "memory of")
+    draw_limits_legend(figure, axes, named_limits, len(rows))
     draw_levels_legend(figure, axes, levels, limits_set, (bottom_in + heights[2]) / height_in)
     draw_key(figure, ends, warnings, height_in)
     style.title(figure, f"Memory of {run.title}")

@@ -24,10 +24,10 @@ from plimsoll_tools.whole_file import write_bytes
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NAMES = ("memory", "pages", "pressure", "cores", "states", "launches", "terminations")
+NAMES = ("story", "memory", "pages", "pressure", "cores", "states", "launches", "terminations")
 """In the order in which they are named; each has a module with `NEEDS` and `draw`."""
 
-LONGEST_FIRST = ("memory", "states", "terminations", "cores", "pressure", "launches", "pages")
+LONGEST_FIRST = ("story", "memory", "states", "terminations", "cores", "pressure", "launches", "pages")
 """In the order in which they are begun, so that no process waits long for another at the end."""
 
 OF_ONE_TABLE = {"cores", "pages"}

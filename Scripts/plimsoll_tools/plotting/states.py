@@ -230,8 +230,8 @@ def draw_spans(axes: Axes, items: Spans, top: float, height: float) -> None:
             axes.broken_barh(bars, (top, height), facecolors=colour, linewidth=0, **hatched)
 
 
-def draw_lane(axes: Axes, lane: Lane, top: float, distance_s: float, with_scenes: bool) -> float:
-    """Draws the lane downwards from `top`, in inches, and returns where it ends."""
+def draw_lane(axes: Axes, lane: Lane, top: float, distance_s: float, with_scenes: bool, scale: float = 1.0) -> float:
+    """Draws the lane downwards from `top`, in inches, and returns where it ends; `scale` is that of the marks of ends."""
     draw_spans(axes, lane.process, top, APP_IN)
     middle = top + APP_IN / 2
     looks = [(lane.frames, "o", FRAME_FILL, 2.6, FRAME_AT)]
@@ -244,7 +244,7 @@ def draw_lane(axes: Axes, lane: Lane, top: float, distance_s: float, with_scenes
         )  # fmt: skip
     for kind in style.END_LOOKS:
         shown = style.thin(sorted(lane.ended_as.get(kind, [])), distance_s)
-        style.mark_ends(axes, [(time_s, middle) for time_s in shown], kind)
+        style.mark_ends(axes, [(time_s, middle) for time_s in shown], kind, scale)
     bottom = top + APP_IN
     if with_scenes:
         for scene in lane.scenes[:MOST_SCENES]:
@@ -277,8 +277,10 @@ def marks_of(lanes: list[Lane]) -> tuple[list[Any], list[str]]:
     return marks, names
 
 
-def draw_legend(figure: Figure, marks: list[Any], names: list[str], found: set[str], height_in: float) -> None:
-    """Under the title: the states, the rare ones among them if they are found, and the marks in one line or two."""
+def draw_legend(
+    figure: Figure, marks: list[Any], names: list[str], found: set[str], height_in: float, top_in: float = 0.3
+) -> None:
+    """Under the title, so far below the upper edge: the states, the rare ones among them if they are found, and the marks in one line or two."""
     from matplotlib.patches import Patch
 
     shown = {state: colour for state, colour in style.STATE_COLOURS.items() if state in found or state not in style.RARE_STATES}
@@ -289,7 +291,7 @@ def draw_legend(figure: Figure, marks: list[Any], names: list[str], found: set[s
     rows += [(marks[at : at + MOST_MARKS], names[at : at + MOST_MARKS]) for at in range(0, len(marks), MOST_MARKS)]
     for place, (handles, texts) in enumerate(rows):
         figure.legend(
-            handles, texts, loc="upper left", bbox_to_anchor=(0.012, 1 - (0.3 + LEGEND_ROW_IN * place) / height_in), ncols=8,
+            handles, texts, loc="upper left", bbox_to_anchor=(0.012, 1 - (top_in + LEGEND_ROW_IN * place) / height_in), ncols=8,
             borderaxespad=0, handlelength=1.1, handletextpad=0.4, columnspacing=1.1, borderpad=0.2, fontsize=7,
         )  # fmt: skip
 

@@ -303,9 +303,10 @@ def shade(axes: Axes, spans: Iterable[tuple[float, float, str]], zorder: float =
         axes.add_artist(Rectangle((start, 0), end - start, 1, transform=over, color=colour, linewidth=0, zorder=zorder))
 
 
-def mark_ends(axes: Axes, at: Sequence[tuple[float, float]], kind: str) -> None:
-    """Marks ends of a kind (`FELT`, `UNFELT`, …) at these places."""
+def mark_ends(axes: Axes, at: Sequence[tuple[float, float]], kind: str, scale: float = 1.0) -> None:
+    """Marks ends of a kind (`FELT`, `UNFELT`, …) at these places, larger by `scale` than elsewhere."""
     for look in END_LOOKS[kind] if at else ():
+        look = look | {name: scale * look[name] for name in ("markersize", "markeredgewidth")}
         axes.plot([x for x, _ in at], [y for _, y in at], linestyle="none", clip_on=False, zorder=7, gid=f"ends-{kind}", **look)
 
 

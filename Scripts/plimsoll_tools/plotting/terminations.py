@@ -110,6 +110,11 @@ BY_REASON = {
 }
 
 
+def level_at(levels: list[tuple[float, float, str]], time_s: float) -> str:
+    """The level at this moment; empty before the first sample."""
+    return next((level for start, _, level in reversed(levels) if start <= time_s + 1e-6), "")
+
+
 def why_of(row: Any, levels: list[tuple[float, float, str]], with_figures: bool = True) -> str:
     """Why it was ended, in plain words; the kernel's word follows where it says more."""
     if row.want == kills.OWN:
@@ -123,7 +128,7 @@ def why_of(row: Any, levels: list[tuple[float, float, str]], with_figures: bool 
     elif row.exit_reason == "memoryResourceLimit":
         text = f"above its own limit of {size_text(row.threshold)}" if with_figures else "above its own limit"
     elif row.demand == "pressure":
-        level = next((level for start, _, level in reversed(levels) if start <= row.time_s + 1e-6), "")
+        level = level_at(levels, row.time_s)
         text = f"level {level}" if level else "for the monitor's level"
         if with_figures and row.measure == "available_bytes" and row.observed < row.threshold:
             free, wanted = size_text(row.observed), size_text(row.threshold)

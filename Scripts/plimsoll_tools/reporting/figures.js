@@ -85,6 +85,17 @@ function points(root, marks, says, act) {
     if (mark) act(mark, event); else hideTip();
   });
 }
+/** Names beside the points of missed apps, then of others, where they lie upon no point and no other name. */
+function namePoints(root, marks, left, right) {
+  const taken = marks.map(({ x, y }) => [x - 5, x + 5, y - 5, y + 5]);
+  for (const { kill, x, y } of [...marks].sort((a, b) => (b.kill.felt !== "") - (a.kill.felt !== ""))) {
+    const text = clip(kill.app, 18), wide = widthOf(text) * (kill.felt ? 1.12 : 1) + 2;
+    const box = [x + 7, x - 7 - wide].map((from) => [from, from + wide, y - 6, y + 6]).find(([a, b, c, d]) => a >= left && b <= right && taken.every((one) => b <= one[0] || a >= one[1] || d <= one[2] || c >= one[3]));
+    if (!box) continue;
+    taken.push(box);
+    svg(root, "text", { x: box[0], y: y + 4, "font-weight": kill.felt ? 700 : 400, class: view.app && view.app !== kill.app ? "called faded" : "called" }, text);
+  }
+}
 function sizesPanel(parent) {
   const known = run().kills.map((kill, place) => ({ kill, place })).filter(({ kill }) => kill.footprint !== null && kill.idle !== null);
   if (!known.length) return;
@@ -93,12 +104,14 @@ function sizesPanel(parent) {
     const left = 56, right = width - 14, bottom = 190, high = Math.max(MIB, ...known.map(({ kill }) => kill.footprint)) * 1.1;
     const x = logAxis(root, 0.1, Math.max(10, ...known.map(({ kill }) => kill.idle)) * 1.3, left, right, bottom, "off screen before it was ended");
     for (const size of roundValues(high, 1, 2)) svg(root, "text", { x: left - 5, y: bottom - size / high * (bottom - 12) + (size ? 4 : 0), "text-anchor": "end", class: "quiet" }, bytes(size));
-    points(root, known.map(({ kill, place }) => {
+    const marks = known.map(({ kill, place }) => {
       const at = { kill, place, x: x(kill.idle), y: bottom - kill.footprint / high * (bottom - 12) };
-      at.node = svg(root, "circle", { cx: at.x, cy: at.y, r: 4, fill: "var(--run-5)", "fill-opacity": 0.8, stroke: kill.want ? WANT : INK, "stroke-width": kill.want ? 2 : 0.7, class: "kill" });
+      at.node = svg(root, "circle", { cx: at.x, cy: at.y, r: 4, fill: "var(--run-5)", "fill-opacity": 0.8, stroke: kill.want ? WANT : INK, "stroke-width": kill.want ? 2 : 0.7, class: view.app && view.app !== kill.app ? "kill faded" : "kill" });
       at.node.dataset.kill = place;
       at.node.classList.toggle("chosen", isChosen(at.node));
       return at;
-    }), ({ kill }) => killText(kill, 5), ({ place }) => pin([place], true));
+    });
+    namePoints(root, marks, left, right);
+    points(root, marks, ({ kill }) => killText(kill, 5), ({ place }) => pin([place], true));
   });
 }

@@ -10,7 +10,7 @@ function choose(index) {
 function pictures(section) {
   if (run().samples.t.length) {
     section.append(html("h2", {}, run().ram.length ? `Footprints by app: resident and compressed pages${run().flash.length ? ", and those on flash" : ""}` : "Memory by app under the ceiling"), timeBar(),
-      html("p", { class: "note" }, html("span", { class: "with-mouse" }, "Drag to zoom, double click to go back; hover a ✕ to see which app was ended, why, and which were spared, click it to keep that. A number upon it counts those that ended together."),
+      html("p", { class: "note" }, html("span", { class: "with-mouse" }, "Drag to zoom, double click to go back; hover a ✕ to see which app was ended, why, and which were spared, click it to keep that. A number upon it counts those that ended together, and a name that has no room is left out."),
         html("span", { class: "with-fingers" }, "Tap a ✕ to see which app was ended, why, and which were spared. Pinch to zoom, drag sideways to move, tap twice for the whole run. A number upon a ✕ counts those that ended together.")));
     memoryPanel(section);
     section.append(view.card, html("h2", {}, "Memory available, warnings"));
@@ -31,7 +31,7 @@ function build() {
   const section = html("section", { id: "one" });
   main.append(section);
   if (DATA.runs.length > 1) section.append(html("h2", {}, run().label), html("div", { class: "tools" }, html("label", {}, "look into ", html("select", { onchange: (event) => choose(+event.target.value) }, ...DATA.runs.map((one, index) => html("option", { value: index, selected: index === view.run ? "" : null }, one.label))))));
-  headline(section);
+  opening(section);
   expectations(section);
   pictures(section);
   const two = html("div", { class: "two" }), left = html("div"), right = html("div");
@@ -47,6 +47,7 @@ function build() {
   decisionsTable(section);
   about(section);
   drawCard();
+  greyOthers();
 }
 /** Shows what the address says: at first, and when the reader or a link changes it. */
 function showAddressed() {

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from plimsoll_tools.plotting import cores, kills, launches, memory, several, states, style, terminations
+from plimsoll_tools.plotting.reasons import victims_of
 from plimsoll_tools.plotting.run_directory import CLASSES, STALLS, Run
 from plimsoll_tools.quantities import quantity
+from plimsoll_tools.reporting import opening
 
 MOST_LANES = 80
 MOST_WARNINGS = 4000
@@ -65,12 +67,15 @@ def plain_layers(layers: list[memory.Layer]) -> list[dict[str, Any]]:
 
 def kills_of(run: Run, reasons: Reasons) -> list[dict[str, Any]]:
     spared = kills.spared(run)
+    # Both are in the order of time.
+    words = [", ".join(filter(None, (one.cause, one.standing))) for one in victims_of(run) if one.kind != style.CRASHED]
     rows = []
-    for row in kills.kills_of(run).itertuples(index=False):
+    for row, reason in zip(kills.kills_of(run).itertuples(index=False), words, strict=True):
         others = spared.get(row.pid, [])
         rows.append(
             {
-                "t": plain(row.time_s), "app": row.app, "pid": row.pid, "cause": row.cause, "why": row.why,
+                "t": plain(row.time_s), "app": row.app, "pid": row.pid, "cause": row.cause, "why": row.why, "reason": reason,
+                "mark": row.mark, "felt": row.felt, "after": plain(row.wanted_after_s),
                 "group": terminations.cause_of(row.cause, row.want, row.demand), "want": row.want != "",
                 "band": terminations.band_name(row.band) if row.band else "",
                 "footprint": plain(row.footprint_bytes), "idle": plain(row.idle_s),
@@ -113,7 +118,8 @@ def lanes_of(run: Run) -> tuple[list[dict[str, Any]], int]:
 
     rows: list[dict[str, Any]] = [
         {"app": lane.app, "spans": spans(lane.process), "scenes": [spans(scene) for scene in lane.scenes[:3]],
-         "ends": numbers(lane.ends), "warned": numbers(lane.warnings)}
+         "ends": sorted([plain(time_s), kind] for kind, times in lane.ended_as.items() for time_s in times),
+         "warned": numbers(lane.warnings)}
         for lane in kept
     ]  # fmt: skip
     return rows, len(lanes) - len(kept)
@@ -217,7 +223,7 @@ def payload_of(run: Run, label: str) -> dict[str, Any]:
     absent = sorted(name for name in run.absent if "." not in name)
     scenario = text_of(run, "scenario.yaml")
     return {
-        "label": label, "title": run.title, "expectations": expectations_of(run),
+        "label": label, "title": run.title, "sentence": opening.sentence_of(run), "expectations": expectations_of(run),
         "explained": {"folder": "", "blocks": [], "note": ""}, "end": plain(max(run.end_s, 1e-3)),
         "ceiling": plain(ceiling) if ceiling == ceiling else 0,
         "samples": samples_of(run, stack.times_s),
@@ -236,7 +242,9 @@ def payload_of(run: Run, label: str) -> dict[str, Any]:
             .head(MOST_WARNINGS)
             .itertuples(index=False)
         ],
-        "kills": kills_of(run, reasons), "lanes": lanes, "lanesLeftOut": lanes_left_out,
+        "kills": kills_of(run, reasons),
+        "crashes": [[plain(time_s), app] for time_s, app in kills.crashes(run)[["time_s", "app"]].itertuples(index=False)],
+        "lanes": lanes, "lanesLeftOut": lanes_left_out,
         "launches": launches_of(run), "decisions": decisions, "decisionsLeftOut": decisions_left_out,
         "headline": headline_of(run, summary), "summary": [[name, value] for name, value in summary.items()],
         "values": {name: several.number(summary.get(name)) for name in (one.name for one in run.metrics if one.place)},

@@ -20,11 +20,6 @@ function decisionsTable(parent) {
     html("div", { class: "scroll" }, html("table", {}, html("thead", {}, html("tr", {}, ...["time", "no.", "action", "app", "why", "asked for", "observed", "threshold", "others"].map((head) => html("th", {}, head)))), body)));
   fill();
 }
-function headline(parent) {
-  const box = html("div", { class: "figures" });
-  for (const [label, value, bad] of run().headline) box.append(html("div", { class: bad ? "figure bad" : "figure" }, html("b", {}, value), html("span", {}, label)));
-  parent.append(box);
-}
 /** The scenario's claims and what became of them. */
 function expectations(parent) {
   if (!run().expectations.length) return;
@@ -39,7 +34,7 @@ function explanations(parent) {
   parent.append(html("h2", {}, "What would have saved them, and who would have paid"));
   for (const [place, block] of blocks.entries()) {
     const kill = run().kills[block.kill];
-    parent.append(html("details", { open: place === 0 ? "" : null }, html("summary", {}, block.head), kill ? html("button", { onclick: () => { showInstant(kill.t); pin([block.kill], true); } }, "show it") : null, ...explanation(block)));
+    parent.append(html("details", { open: place === 0 ? "" : null, "data-explained": block.kill }, html("summary", {}, block.head), kill ? html("button", { onclick: () => { showInstant(kill.t); pin([block.kill], true); } }, "show it") : null, ...explanation(block)));
   }
   const told = new Set(blocks.map((block) => block.kill)), rest = run().kills.filter((_, place) => !told.has(place)).length;
   if (note) parent.append(html("p", { class: "note" }, note));

@@ -179,10 +179,15 @@ function chooseApp(app) {
   view.app = app === view.app ? "" : app;
   const select = document.getElementById("app");
   if (select) select.value = view.app;
-  for (const key of document.querySelectorAll(".legend button")) key.setAttribute("aria-pressed", String(key.dataset.app === view.app));
+  greyOthers();
   const search = document.getElementById("search");
   if (search) search.value = view.app;
   redraw();
+}
+/** Outside the pictures, too, what belongs to other apps than the chosen one is pale. */
+function greyOthers() {
+  for (const node of document.querySelectorAll(".legend button, .loss, .rest li")) node.classList.toggle("pale", view.app !== "" && node.dataset.app !== view.app);
+  for (const key of document.querySelectorAll(".legend button, .loss .name")) key.setAttribute("aria-pressed", String(key.dataset.app === view.app));
 }
 /** The window, its buttons and the chosen app; it stays on the screen while the pictures scroll. */
 function timeBar() {
@@ -215,8 +220,44 @@ function killGroups(frame) {
   });
   return found;
 }
-/** A cross for each kill, or one for several with their number upon it. */
+const NAME_ROW = 14;
+/** Rows above the marks that are kept free for names. */
+const nameRows = () => run().kills.length ? 2 : 0;
+/** What a mark may be called, the longest first; apps that the user missed come first. */
+function markNames(kills) {
+  const apps = [...new Set([...kills].sort((a, b) => (b.felt !== "") - (a.felt !== "")).map((kill) => kill.app))], first = clip(apps[0], 24);
+  return apps.length === 1 ? [first] : [apps.map((app) => clip(app, 24)).join(", "), `${first} and ${apps.length - 1} more`, `${first} +${apps.length - 1}`];
+}
+/** Where a name fits above its mark: upon no other name, and upon no line from a mark to a name above. */
+function roomFor(frame, { x, isFelt }, text, placed) {
+  const wide = widthOf(text) * (isFelt ? 1.12 : 1) + 6, from = within(x - wide / 2, frame.left, Math.max(frame.left, frame.right - wide)), to = from + wide;
+  const meets = (row) => (one) => row === one.row ? from < one.to && to > one.from : row > one.row ? x + 2 > one.from && x - 2 < one.to : one.x + 2 > from && one.x - 2 < to;
+  const row = to > frame.right + 1 ? -1 : Array.from({ length: nameRows() }, (_, number) => number).findIndex((one) => !placed.some(meets(one)));
+  return row < 0 ? null : { x, from, to, row, text };
+}
+/** Names above the marks, those of missed apps first; a mark of several says as many of them as there is room for. */
+function nameMarks(frame, marks, y) {
+  const order = [...marks].sort((a, b) => b.isFelt - a.isFelt || a.x - b.x), placed = new Map();
+  for (const mark of order) {
+    const short = roomFor(frame, mark, markNames(mark.kills).at(-1), [...placed.values()]);
+    if (short) placed.set(mark, short);
+  }
+  for (const mark of order.filter((one) => placed.has(one))) {
+    const others = [...placed].flatMap(([one, place]) => one === mark ? [] : [place]);
+    const found = markNames(mark.kills).slice(0, -1).map((text) => roomFor(frame, mark, text, others)).find(Boolean);
+    if (found) placed.set(mark, found);
+  }
+  for (const [{ node, isFelt }, { x, from, row, text }] of placed) {
+    const base = y - NAME_ROW * row;
+    if (row) svg(node, "line", { x1: x, x2: x, y1: base + 3, y2: y + 3, stroke: QUIET, "stroke-width": 0.6 });
+    svg(node, "text", { x: from + 3, y: base, class: "called", "font-weight": isFelt ? 700 : 400 }, text);
+  }
+}
+/** The colour of an end's cross. On the disc of an end that the user missed it is that of the paper. */
+const crossOf = (kind) => ({ felt: PAPER, unfelt: QUIET })[kind] || INK;
+/** A cross for each kill, or one for several with their number upon it, upon a disc if the user missed any of them; names above. */
 function killMarks(frame, y) {
+  const marks = [];
   for (const group of killGroups(frame)) {
     const kills = group.map((one) => one.kill), places = group.map((one) => one.index), x = (group[0].x + group[group.length - 1].x) / 2;
     const names = kills.length === 1 ? kills[0].app : `${kills.length} apps, ${kills.map((kill) => kill.app).join(", ")},`;
@@ -226,13 +267,17 @@ function killMarks(frame, y) {
     mark.classList.toggle("faint", view.app !== "" && !kills.some((kill) => kill.app === view.app));
     for (const at of new Set(group.map((one) => one.x))) svg(mark, "line", { x1: at, x2: at, y1: y + 6, y2: frame.bottom, stroke: INK, "stroke-width": 0.7, "stroke-dasharray": "1 3" });
     svg(mark, "rect", { x: x - 6, y: y - 18, width: 12, height: 26, fill: "transparent" });
-    svg(mark, "path", { d: `M${x - 4} ${y - 4}l8 8m0 -8l-8 8`, stroke: INK, "stroke-width": 1.8, fill: "none" });
-    if (kills.length > 1) svg(mark, "text", { x, y: y - 7, "text-anchor": "middle", "font-weight": "bold" }, String(kills.length));
+    const isFelt = kills.some((kill) => kill.mark === "felt");
+    if (isFelt) svg(mark, "circle", { cx: x, cy: y, r: 6.5, fill: INK });
+    svg(mark, "path", { d: `M${x - 4} ${y - 4}l8 8m0 -8l-8 8`, stroke: crossOf(isFelt ? "felt" : kills[0].mark), "stroke-width": 1.8, fill: "none", "pointer-events": "all" });
+    if (kills.length > 1) svg(mark, "text", { x, y: y - 8, "text-anchor": "middle", "font-weight": "bold" }, String(kills.length));
     frame.marks.push({ x, y, places });
+    marks.push({ x, kills, node: mark, isFelt });
     mark.addEventListener("click", () => pin(places, true));
     mark.addEventListener("focus", () => { if (mark.matches(":focus-visible")) pin(places); });
     mark.addEventListener("keydown", (event) => { if (event.key === "Enter") pin(places, true); });
   }
+  nameMarks(frame, marks, y - 22);
 }
 /** Layers of memory over time. Below a ceiling, it and the thresholds are drawn; without one the layers are footprints. */
 function stackPanel(parent, name, height, layers, isUnder) {
@@ -240,17 +285,21 @@ function stackPanel(parent, name, height, layers, isUnder) {
   for (const layer of layers) sums.forEach((_, index) => { sums[index] += layer.bytes[index]; });
   const most = sums.reduce((a, b) => Math.max(a, b), 0);
   const high = () => (isUnder ? Math.max(run().ceiling || 0, ...run().samples.resident) : most) * 1.06 || 1;
-  const top = 34, flash = isUnder ? [] : run().flash;
+  const named = NAME_ROW * nameRows(), top = 34 + named, flash = isUnder ? [] : run().flash, appNames = new Set(appsOf(run()));
   let frame = null;
   const y = (value) => frame.bottom - value / high() * (frame.bottom - top);
-  timePanel(parent, name, height, (given) => {
+  timePanel(parent, name, height + named, (given) => {
     frame = given;
-    const isAlone = layers.some((layer) => layer.name === view.app);
+    // An app without a layer of its own is in the one of the small apps. Where no layer is an app's, none is pale.
+    const isAlone = layers.some((layer) => layer.name === view.app), isOther = (layer) => view.app !== "" && layer.name !== view.app && (isAlone || appNames.has(layer.name));
     shades(frame, top);
     const times = run().samples.t;
     const base = Float64Array.from(sums);
     for (const layer of [...layers].reverse()) {
-      svg(frame.paint, "path", { d: steps(frame, times, base, y, frame.bottom), fill: layer.colour, stroke: "var(--seam)", "stroke-width": 0.4, class: isAlone && layer.name !== view.app ? "faded" : "" });
+      const d = steps(frame, times, base, y, frame.bottom);
+      // Each layer lies upon those above it, down to the bottom: no colour of theirs may shine through a pale one.
+      if (isOther(layer)) svg(frame.paint, "path", { d, fill: PAPER });
+      svg(frame.paint, "path", { d, fill: layer.colour, stroke: "var(--seam)", "stroke-width": 0.4, class: isOther(layer) ? "faded" : "" });
       base.forEach((_, index) => { base[index] -= layer.bytes[index]; });
     }
     if (flash.length) for (const [stroke, width] of [[PAPER, 3.4], ["var(--flash)", 1.8]]) svg(frame.paint, "path", { d: steps(frame, times, flash, y), fill: "none", stroke, "stroke-width": width });
@@ -266,7 +315,7 @@ function stackPanel(parent, name, height, layers, isUnder) {
       svg(frame.root, "text", { x: frame.right - 4, y: y(run().ceiling) - 4, "text-anchor": "end", "font-weight": 700 }, `ceiling ${bytes(run().ceiling)}`);
     }
     for (const [t0, t1, level] of run().levels) svg(frame.paint, "rect", { x: frame.x(t0), width: Math.max(0.5, frame.x(t1) - frame.x(t0)), y: 0, height: 8, fill: LEVELS[level] || FILL });
-    killMarks(frame, 26);
+    killMarks(frame, 26 + named);
   }, (t, py) => {
     const index = at(run().samples.t, t);
     if (index < 0) return null;
@@ -301,7 +350,7 @@ function memoryPanel(parent) {
     for (const layer of [...parts].reverse()) last.append(key(layer));
   }
   for (const level of ["warning", "critical"]) if (run().thresholds[level]) last.append(html("span", {}, html("i", { style: `background:${LEVELS[level]}` }), `${level} from ${bytes(run().thresholds[level])}`));
-  last.append(html("span", {}, "✕ process ended by the system"));
+  last.append(...endKeys(run().kills.map((kill) => kill.mark)));
   parent.append(last);
 }
 function pressurePanel(parent) {
@@ -316,7 +365,7 @@ function pressurePanel(parent) {
     for (const [level, resident] of Object.entries(run().thresholds)) svg(frame.paint, "line", { x1: frame.left, x2: frame.right, y1: y(1 - resident / ceiling), y2: y(1 - resident / ceiling), stroke: LEVELS[level], "stroke-width": 1.5, "stroke-dasharray": "7 3" });
     for (const share of roundValues(high, 0.01, 10)) svg(frame.root, "text", { x: frame.left - 6, y: Math.max(10, y(share) + 4), "text-anchor": "end", class: "quiet" }, `${Math.round(share * 100)}%`);
     for (const [index, stall] of run().stalls.entries()) svg(frame.paint, "path", { d: steps(frame, samples.t, stall.values, y), fill: "none", stroke: stallLook(index)[0], "stroke-dasharray": stallLook(index)[1] });
-    for (const [t, , level] of run().warnings) if (t >= view.t0 && t <= view.t1) svg(frame.paint, "path", { d: `M${frame.x(t) - 3} ${frame.bottom}l3 -6l3 6z`, fill: LEVELS[level] || LEVELS.warning });
+    for (const [t, app, level] of run().warnings) if (t >= view.t0 && t <= view.t1) svg(frame.paint, "path", { d: `M${frame.x(t) - 3} ${frame.bottom}l3 -6l3 6z`, fill: LEVELS[level] || LEVELS.warning, class: view.app && view.app !== app ? "faded" : "" });
   }, (t) => {
     const index = at(samples.t, t);
     if (index < 0) return null;
@@ -413,9 +462,9 @@ function lanesPanel(parent) {
       lane.scenes.slice(0, 3).forEach((scene, number) => {
         for (const [t0, t1, state] of scene) if (t1 >= view.t0 && t0 <= view.t1) svg(place, "rect", { x: frame.x(t0), y: y + 9 + number * 1.7, width: Math.max(0.6, frame.x(t1) - frame.x(t0)), height: 1.4, fill: STATES[state] });
       });
-      for (const t of lane.ends) if (t >= view.t0 && t <= view.t1) laneEnd(frame, place, lane, t, y);
+      for (const [t, kind] of lane.ends) if (t >= view.t0 && t <= view.t1) laneEnd(frame, place, lane, t, kind, y);
       for (const t of lane.warned) if (t >= view.t0 && t <= view.t1) svg(place, "path", { d: `M${frame.x(t) - 3} ${y + 7}l3 -6l3 6z`, fill: "#FFE14D", stroke: "#222", "stroke-width": 0.5, "pointer-events": "none" });
-      const most = above ? 60 : 40, name = svg(frame.root, "text", { x: above ? 4 : frame.left - 4, y: above ? y - 4 : y + 8, "text-anchor": above ? "start" : "end", class: "lane", "font-weight": isChosen ? 700 : 400 }, clip(lane.app, most));
+      const most = above ? 60 : 40, name = svg(frame.root, "text", { x: above ? 4 : frame.left - 4, y: above ? y - 4 : y + 8, "text-anchor": above ? "start" : "end", class: view.app && !isChosen ? "lane faded" : "lane", "font-weight": isChosen ? 700 : 400 }, clip(lane.app, most));
       // A name that is longer than the room for it is drawn closer, not cut.
       const room = above ? frame.width - 8 : frame.left - 6;
       if (widthOf(clip(lane.app, most)) > room) { name.setAttribute("textLength", room); name.setAttribute("lengthAdjust", "spacingAndGlyphs"); }
@@ -431,14 +480,23 @@ function lanesPanel(parent) {
   const legend = html("div", { class: "legend" });
   const isFrozen = lanes.some((lane) => lane.spans.some(([, , state]) => state === "frozen"));
   for (const [state, colour] of Object.entries(STATES)) if (state !== "frozen" || isFrozen) legend.append(html("span", {}, html("i", { style: `background:${colour}` }), state));
-  legend.append(html("span", {}, "thin lines: its scenes"), html("span", {}, "▲ warned"), html("span", {}, "✕ ended"));
+  legend.append(html("span", {}, "thin lines: its scenes"), html("span", {}, "▲ warned"), ...endKeys(lanes.flatMap((lane) => lane.ends.map(([, kind]) => kind))));
   if (run().lanesLeftOut) legend.append(html("span", {}, `${run().lanesLeftOut} less eventful apps are left out`));
   parent.append(legend);
 }
-/** The cross of an end in its lane, which tells what the cross above the memory tells. */
-function laneEnd(frame, place, lane, t, y) {
+/** Kinds of ends, each with its sign and its name. */
+const ENDS = { felt: ["⊗", "ended, and missed by the user"], unfelt: ["✕", "ended, not missed"], ended: ["✕", "ended"], crashed: ["★", "crashed"], left: ["|", "quit or done"] };
+/** The legend of those kinds that there are. */
+const endKeys = (kinds) => Object.entries(ENDS).filter(([kind]) => kinds.includes(kind)).map(([, words]) => html("span", {}, words.join(" ")));
+/** An end in its lane: a cross, which tells what the cross above the memory tells; a star for a crash; a stroke if the process quit or was done. */
+function laneEnd(frame, place, lane, t, kind, y) {
   const kill = killAt(lane.app, t), x = frame.x(t);
-  const mark = svg(place, "path", { d: `M${x - 3} ${y + 1}l6 6m0 -6l-6 6`, stroke: INK, "stroke-width": 1.6, fill: "none" });
+  const line = (d, look) => { for (const [stroke, more] of [[PAPER, 2], look]) svg(place, "path", { d, stroke, "stroke-width": 1.4 + more, fill: "none", "pointer-events": "none", class: `end-${kind}` }); };
+  if (kind === "left") return line(`M${x} ${y - 1}v10`, [INK, 0]);
+  if (kind === "crashed") return svg(place, "text", { x, y: y + 9, "text-anchor": "middle", class: "end-crashed" }, "★");
+  const shape = `M${x - 3} ${y + 1}l6 6m0 -6l-6 6`;
+  if (kind === "felt") svg(place, "circle", { cx: x, cy: y + 4, r: 5.5, fill: INK, stroke: PAPER, "pointer-events": "none" }); else line(shape, [crossOf(kind), 0]);
+  const mark = svg(place, "path", { d: shape, stroke: crossOf(kind), "stroke-width": 1.6, fill: "none", "pointer-events": "all", class: `end-${kind}` });
   if (kill < 0) return;
   mark.classList.add("kill");
   mark.dataset.kill = kill;

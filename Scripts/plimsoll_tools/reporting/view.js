@@ -94,11 +94,13 @@ function explanation(block, without = []) {
   if (!block.short.length) return [factList(block.facts, without)];
   return [factList(block.short, without), block.facts.length ? html("details", { class: "all" }, html("summary", {}, "Everything: who was spared, the policy's numbers, whole prices, and what was tried in vain"), factList(block.facts, [])) : null];
 }
+/** The command that explains a kill. */
+const explainCommand = (kill) => `plimsoll explain ${word(run().explained.folder)} --app ${word(kill.app)} --at ${+kill.t.toFixed(6)}s`;
 /** What would have saved it, as far as the page knows; else the command that says it. The card has the rest already. */
 function saving(kill) {
   const block = explanationOf(kill);
   if (block) return html("div", {}, ...explanation(block, ["Why", "It was", "What it was", "Why then", "Why this one", "For whom", "Spared", "Passed over"]));
-  return html("div", { class: "note" }, "What would have saved it: ", html("code", {}, `plimsoll explain ${word(run().explained.folder)} --app ${word(kill.app)} --at ${+kill.t.toFixed(6)}s`));
+  return html("div", { class: "note" }, "What would have saved it: ", html("code", {}, explainCommand(kill)));
 }
 /** Who, why, and who was spared; on the card (`isCard`) also what would have saved it. */
 function killText(kill, most, isCard) {
