@@ -13,7 +13,7 @@ THOROUGHLY = ("quickstart", "evening-commute", "evening-on-iphone")
 """These are looked at in every way."""
 
 FEWEST_TABLES = 6
-PICTURES = ("memory", "pressure", "states", "launches", "terminations")
+PICTURES = ("story", "memory", "pressure", "states", "launches", "terminations")
 LARGEST_PAGE = 8_000_000
 
 

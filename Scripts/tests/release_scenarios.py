@@ -6,11 +6,15 @@ import unittest
 
 from release import SCENARIOS, ReleaseCase, early
 
+from plimsoll_tools.checkout import ROOT
+
 INVALID = 65
 """The exit status for a scenario or a policy that is not valid."""
 
 FILES = sorted(path for folder in (".", "training", "held-out") for path in (SCENARIOS / folder).glob("*.yaml"))
+INVALID_FILES = sorted((SCENARIOS / "Invalid").glob("*.yaml"))
 POLICIES = sorted((SCENARIOS / "policies").glob("*.yaml"))
+PAGES = ROOT / "Sources/plimsoll/plimsoll.docc"
 QUICKSTART = SCENARIOS / "quickstart.yaml"
 
 
@@ -28,7 +32,17 @@ class Scenarios(ReleaseCase):
     def test_an_editor_that_knows_the_schema_accepts_every_scenario_and_policy_that_ships(self) -> None:
         for kind, files in (("scenario", FILES), ("policy", POLICIES)):
             schema = self.run_program("schema", kind).stdout
-            self.check("schema", *files, given=schema)
+            invalid = ["--invalid", *INVALID_FILES] if kind == "scenario" else []
+            self.check("schema", *files, *invalid, given=schema)
+
+    def test_the_line_that_names_the_schema_to_editors_is_a_comment_to_the_program(self) -> None:
+        page = (PAGES / "ScenarioFile.md").read_text("utf-8")
+        self.assertIn("plimsoll schema scenario > plimsoll.schema.json", page)
+        self.assertIn("# yaml-language-server: $schema=plimsoll.schema.json\n", page)
+        quickstart = QUICKSTART.read_text("utf-8")
+        marked = self.directory / "marked.yaml"
+        marked.write_text(f"# yaml-language-server: $schema=plimsoll.schema.json\n{quickstart}", "utf-8")
+        self.run_program("validate", marked)
 
     def test_the_schema_and_the_program_accept_the_same_scenarios(self) -> None:
         self.check("verdicts", self.plimsoll)

@@ -33,7 +33,9 @@ from plimsoll_tools.plotting import (
     pages,
     pictures,
     pressure,
+    reasons,
     states,
+    story,
     style,
     sweep,
     terminations,
@@ -541,7 +543,84 @@ class OwnLimits(StoryCase):
         figure = memory.draw(run)
         assert figure is not None
         self.assertEqual(sum(line.get_gid() == "own-limit" for axes in figure.axes for line in axes.lines), 1)
-        self.assertIn("game's own limit 64 MiB", self.words(figure))
+        (name,) = (text for text in figure.findobj(Text) if isinstance(text, Text) and text.get_text() == "game's own limit 64 MiB")
+        figure.canvas.draw()
+        box = name.get_window_extent()
+        self.assertFalse([axes for axes in figure.axes if axes.get_window_extent().overlaps(box)], "no name lies upon data")
+
+
+class OnePicture(StoryCase):
+    """The picture of the whole run, `story`."""
+
+    def test_every_victim_has_its_reason_at_its_mark_and_the_lines_that_decided_are_drawn(self) -> None:
+        folder = self.story()
+        write_package(folder, **FACTS, thresholds={"critical": 30 * MIB})
+        figure = story.draw(read_run(folder))
+        assert figure is not None
+        words = self.words(figure)
+        for text in ("chat: critical, largest of the idle", "notes: critical, largest of the idle", "game: over its own limit of 64 MiB",
+                     "The system ended 3 processes; the user misses 2 of them.", "ceiling 200 MiB", "critical, from 170 MiB"):  # fmt: skip
+            self.assertIn(text, words)
+        lanes = next(axes for axes in figure.axes if "chat" in [tick.get_text() for tick in axes.get_yticklabels()])
+        led = sorted(x for line in lanes.lines if line.get_gid() == "to-mark" for x in set(self.xs(line)))
+        self.assertEqual(led, [120.0, 130.0, 300.0])
+        weights = {text.get_text(): text.get_fontweight() for text in lanes.texts}
+        self.assertEqual([weights[text] for text in weights], ["bold", "normal", "bold"])
+        bounds = [float(np.asarray(line.get_ydata())[0]) for axes in figure.axes for line in axes.lines if line.get_gid() == "bound"]
+        self.assertEqual(bounds, [170 * MIB])
+        self.assert_legible(figure)
+
+    def test_a_measure_that_is_a_share_has_a_panel_with_its_thresholds_and_ends(self) -> None:
+        folder = self.story()
+        run = read_run(folder)
+        for table in (run.terminations, run.decisions):
+            rows = table["demand"] == "pressure"
+            table.loc[rows, ["measure", "observed", "threshold"]] = ["uncompressed_ppm", 299_883, 350_000]
+        figure = story.draw(run)
+        assert figure is not None
+        (axes,) = (axes for axes in figure.axes if axes.get_ylabel() == "not compressed")
+        self.assertEqual(self.marked(axes, "bound"), [0.0, 1.0])
+        self.assertIn("ended below 35%", self.words(figure))
+        self.assertEqual((self.marked(axes, "ends-felt"), self.marked(axes, "ends-unfelt")), ([120.0], [130.0]))
+        self.assertEqual(self.marked(axes, "read-uncompressed_ppm"), [120.0, 130.0])
+        self.assertFalse([axes for axes in (story.draw(read_run(folder)) or figure).axes if axes.get_ylabel() == "not compressed"])
+
+    def test_reasons_are_told_from_facts_in_plain_words(self) -> None:
+        def cause(level: str = "warning", **facts: object) -> tuple[str, bool]:
+            row = {"want": "", "demand": "", "exit_reason": "memoryPressure", "cause": "memoryPressure", "measure": "",
+                   "observed": float("nan"), "threshold": float("nan"), "beneficiary": "game"}  # fmt: skip
+            return reasons.cause_of(SimpleNamespace(**{**row, **facts}), level)
+
+        self.assertEqual(cause(demand="background_processes", observed=11.0, threshold=10.0), ("one background process too many", False))
+        self.assertEqual(cause(demand="background_processes", observed=22.0, threshold=10.0), ("12 background processes too many", False))
+        self.assertEqual(cause(demand="background_memory", threshold=64.0 * MIB), ("memory off screen above 64 MiB", False))
+        self.assertEqual(cause(demand="pressure", cause="idle-exit"), ("warning", True))
+        self.assertEqual(cause("normal", demand="pressure"), ("pressure", True))
+        self.assertEqual(cause(want=kills.ANOTHER), ("an allocation of game found no room", True))
+        self.assertEqual(cause(want=kills.OWN), ("its own allocation found no room", False))
+        self.assertEqual(cause(exit_reason="appWatchdog", cause="appWatchdog"), ("took too long (watchdog)", False))
+        for observed, text in ((20.0, "below 30 MiB available"), (40.0, "sweep that began below 30 MiB")):
+            found = cause(demand="nothing", measure="available_bytes", observed=observed * MIB, threshold=30.0 * MIB, cause="long-idle-exit")
+            self.assertEqual(found, (text, True))
+
+    def test_labels_and_the_lines_to_their_marks_cover_no_label(self) -> None:
+        figure = plt.figure(figsize=(style.WIDTH_IN, 1))
+        near = [reasons.Victim(time_s, "editor", style.UNFELT, "critical", "largest of the idle") for time_s in (10.0, 60.0, 500.0, 590.0)]
+        labels = story.labels_of(figure, near, story.WIDTH_PX / 600, story.MOST_LABELS)
+        self.assertEqual({round(label.at_px * 600 / story.WIDTH_PX): label.row for label in labels}, {10: 1, 60: 0, 500: 1, 590: 0})
+        self.assertLess(max(label.start_px for label in labels), story.room_px())
+        (label,) = story.labels_of(figure, near, story.WIDTH_PX / 600, 1)
+        self.assertEqual(label.text, "editor: 4 ends: critical (4)")
+
+    def test_processes_that_are_no_apps_have_a_lane_only_if_they_were_ended(self) -> None:
+        folder = self.story()
+        write_package(folder, **{**FACTS, "apps": ["chat", "game"]})
+        run = read_run(folder)
+        self.assertEqual([lane.app for lane in story.told_lanes(run, states.lanes_of(run))], ["chat", "notes", "game"])
+        write_terminations(folder, [])
+        (folder / "events.csv").write_text((folder / "events.csv").read_text("utf-8").replace("memoryPressure", "normalApp"), "utf-8")
+        figure = story.draw(read_run(folder))
+        self.assertIn("Without a lane, as none of them was ended: notes", self.words(figure))
 
 
 class Story(StoryCase):
@@ -923,7 +1002,7 @@ class Titles(StoryCase):
             if name == "killed":
                 summary = folder / "summary.csv"
                 summary.write_text(summary.read_text("utf-8").splitlines()[0] + "\n", "utf-8")
-            for module in (memory, pressure, cores, states, launches, terminations):
+            for module in (story, memory, pressure, cores, states, launches, terminations):
                 words = self.words(module.draw(read_run(folder)))
                 self.assertTrue([text for text in words if "morning, policy lru, seed 7" in text], f"{name}: {words[:3]}")
         other = self.directory / "other"
@@ -944,8 +1023,8 @@ class Titles(StoryCase):
         pd.DataFrame({"seed": [1, 2, 3]}).to_csv(self.directory / "runs.csv", index=False)
         seeds = comparison.seeds(self.directory)
         words = self.words(comparison.draw(comparison.read(self.directory), "morning", KNOWN, seeds, "morning, evening"))
-        self.assertIn("morning: ladder against lru, seeds 1 to 3", words)
-        self.assertIn("morning, evening", words)
+        self.assertIn("these runs allow no general conclusion about ladder and lru", words)
+        self.assertIn("morning; seeds 1 to 3; morning, evening", words)
 
     def test_a_name_that_is_too_long_is_shortened_and_not_clipped(self) -> None:
         run = read_run(self.story())

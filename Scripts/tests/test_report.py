@@ -14,11 +14,11 @@ from unittest import mock
 
 from browser import BROWSER
 from harness import FolderCase, call_main, load_main
-from synthetic_run import write_package, write_run
+from synthetic_run import UNFELT, write_package, write_run, write_terminations
 
 from plimsoll_tools.plotting import kills, several
 from plimsoll_tools.plotting.run_directory import read_run
-from plimsoll_tools.reporting import explanations, payload
+from plimsoll_tools.reporting import explanations, opening, payload
 
 MOST_BYTES = 8_000_000
 MOST_MS = 3_000
@@ -109,14 +109,14 @@ class Refusals(ReportCase):
     def test_an_empty_path_is_wrong_usage(self) -> None:
         self.assertEqual(self.report(self.make(), "--out", "")[0], 64)
 
-    def test_a_sweep_holds_no_runs_and_is_told_who_draws_it(self) -> None:
-        for name, table in (("sweep", "sweep.csv"), ("comparison", "comparison.csv")):
+    def test_an_experiment_beside_a_run_is_told_to_stand_alone(self) -> None:
+        for name, table in (("sweep", "sweep.csv"), ("comparison", "comparison.csv"), ("survival", "survival.csv")):
             folder = self.directory / name
             folder.mkdir()
             (folder / table).write_text("case\n", "utf-8")
-            status, said = self.report(folder)
+            status, said = self.report(self.make(f"run-{name}"), folder)
             self.assertEqual(status, 66)
-            self.assertIn(f"holds a {name}'s tables and no runs; Scripts/plot {folder} draws it", said)
+            self.assertIn(f"holds a {name}'s tables and no runs; Scripts/report {folder}, alone, shows it", said)
 
 
 class Explanations(ReportCase):
@@ -316,6 +316,59 @@ class Expectations(ReportCase):
         for broken in ("[]", "{", '{"expectations": 3}', '{"expectations": [{}]}'):
             (run / "manifest.json").write_text(broken, "utf-8")
             self.assertEqual([claim[1] for claim in data_of(self.page(run))["runs"][0]["expectations"]], [None, None])
+
+
+class Opening(ReportCase):
+    """The sentence, and what the cards and the lanes are made from."""
+
+    def end(self, app: str, time_s: float, **facts: object) -> dict[str, object]:
+        return {**UNFELT, "time_s": time_s, "app": app, "pid": int(time_s), "footprint_bytes": 1 << 20, "idle_s": 1, **facts}
+
+    def sentence(self, *ends: dict[str, object]) -> str:
+        run = self.make(minutes=15.0)
+        events = (run / "events.csv").read_text("utf-8").splitlines(keepends=True)
+        (run / "events.csv").write_text("".join(line for line in events if ",exit," not in line), "utf-8")
+        write_terminations(run, list(ends))
+        return opening.sentence_of(read_run(run))
+
+    def test_the_sentence_counts_the_ends_and_names_the_apps_that_the_user_missed(self) -> None:
+        missed, seen = {"was_perceived": "true"}, {"was_foreground": "true"}
+        for ends, sentence in (
+            ((), "The system ended no process in 15 minutes."),
+            ((self.end("maps", 10),), "The system ended 1 process in 15 minutes; the user did not miss it."),
+            ((self.end("maps", 10, **seen),), "The system ended 1 process in 15 minutes; the user missed it: maps."),
+            ((self.end("maps", 10), self.end("feed", 20)), "The system ended 2 processes in 15 minutes; the user missed none of them."),
+            ((self.end("maps", 10), self.end("feed", 20, **missed), self.end("chat", 30, **seen), self.end("feed", 40, **missed)),
+             "The system ended 4 processes in 15 minutes; the user missed 3: feed (2 times), chat."),
+            ([self.end(f"app-{number}", number + 10, **missed) for number in range(6)],
+             "The system ended 6 processes in 15 minutes; the user missed 6: app-0, app-1, app-2, app-3 and 2 other apps."),
+        ):  # fmt: skip
+            with self.subTest(sentence):
+                self.assertEqual(self.sentence(*ends), sentence)
+
+    def test_an_older_run_and_one_without_events_claim_nothing_of_the_user(self) -> None:
+        self.assertRegex(opening.sentence_of(read_run(self.make(older=True))), "; whether the user missed any is not known\\.$")
+        run = self.make("none")
+        for name in ("events", "terminations"):
+            (run / f"{name}.csv").unlink()
+        self.assertEqual(opening.sentence_of(read_run(run)), "")
+
+    def test_a_length_of_time_has_the_largest_unit_of_which_there_are_two(self) -> None:
+        for seconds, text in ((1, "1 second"), (0.5, "0.5 seconds"), (119, "119 seconds"), (900, "15 minutes"), (7199, "120 minutes"), (9000, "2.5 hours")):
+            self.assertEqual(opening.time_text(seconds), text)
+
+    def test_a_card_has_reason_and_memory_and_an_orderly_exit_is_no_death(self) -> None:
+        path = self.make()
+        with (path / "events.csv").open("a", encoding="utf-8") as file:
+            file.write("1800,exit,feed,98,,normalApp,done,,,,normalApp,,,,\n1800,exit,maps,99,,abnormal,crashed,,,,abnormal,,,,\n")
+        run = data_of(self.page(path))["runs"][0]
+        self.assertTrue(all(kill["reason"] and kill["footprint"] for kill in run["kills"]))
+        self.assertEqual({kill["mark"] for kill in run["kills"] if kill["felt"]}, {"felt"})
+        self.assertTrue(all(kill["after"] is not None for kill in run["kills"] if kill["felt"] == "missed"))
+        ends = {lane["app"]: lane["ends"] for lane in run["lanes"]}
+        self.assertEqual((ends["feed"][-1], ends["maps"][-1]), ([1800, "left"], [1800, "crashed"]))
+        self.assertEqual(run["crashes"], [[1800, "maps"]])
+        self.assertTrue(run["sentence"].endswith(" 1 more crashed: maps."))
 
 
 class Settings(unittest.TestCase):

@@ -29,6 +29,24 @@ public enum Seeds {
         return seeds
     }
 
+    /// The seeds of a comparison that ends within a minute: `1..20`; else the fewest for an interval; else one.
+    ///
+    /// The comparison is planned for half a minute. The rest is for a machine that is busy by then, and for policies
+    /// whose runs take longer.
+    ///
+    /// - Parameters:
+    ///   - runs: The runs per seed.
+    ///   - seconds: How long a run takes.
+    ///   - atOnce: How many runs are made at a time.
+    public static func withinAMinute(runs: Int, seconds: Double, atOnce: Int) -> String {
+        let choices = [20, Bootstrap.fewest]
+        let count = choices.first { count in
+            let rounds = (runs * count + atOnce - 1) / max(1, atOnce)
+            return Double(rounds) * seconds <= 30
+        }
+        return count.map { "1..\($0)" } ?? "1"
+    }
+
     private static func range(_ part: String) throws(ExperimentFault) -> ClosedRange<UInt64> {
         if let seed = number(part) { return seed...seed }
         guard let dots = part.firstRange(of: ".."), let low = number(String(part[..<dots.lowerBound])),

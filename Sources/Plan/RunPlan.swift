@@ -288,6 +288,9 @@ public struct Expectation: Hashable, Sendable {
     public var text: String
     /// The value as a number.
     public var value: Double
+    /// The line of the scenario's file that has the claim; nil for a claim that is in no file. Two claims that differ
+    /// in nothing else are equal.
+    public var line: Int?
 
     /// A claim that `metric` stands in this comparison to `value`.
     public init(app: String? = nil, metric: String, comparison: Comparison, text: String, value: Double) {
@@ -296,5 +299,18 @@ public struct Expectation: Hashable, Sendable {
         self.comparison = comparison
         self.text = text
         self.value = value
+    }
+}
+
+extension Expectation {
+    /// Whether two claims say the same in the same words, wherever they stand.
+    public static func == (a: Expectation, b: Expectation) -> Bool {
+        (a.app, a.metric, a.comparison, a.text, a.value) == (b.app, b.metric, b.comparison, b.text, b.value)
+    }
+
+    /// Feeds what makes claims equal.
+    public func hash(into hasher: inout Hasher) {
+        for part in [app ?? "", metric, comparison.rawValue, text] { hasher.combine(part) }
+        hasher.combine(value)
     }
 }

@@ -15,3 +15,23 @@ extension Character {
         }
     }
 }
+
+/// The look of a part of a text on a terminal.
+public enum TextLook: Sendable {
+    case strong
+    case good
+    case bad
+    /// Grey: less important than the rest.
+    case quiet
+
+    /// Gives a part of a text its look.
+    public typealias Paint = (_ text: String, _ look: TextLook) -> String
+}
+
+extension String {
+    /// The text, filled up to a width on a terminal with spaces after it, or before it.
+    public func padded(to columns: Int, before: Bool = false) -> String {
+        let spaces = String(repeating: " ", count: max(0, columns - terminalColumns))
+        return before ? spaces + self : self + spaces
+    }
+}

@@ -8,6 +8,8 @@ package struct DataPackage: Encodable {
     let profile = "tabular-data-package"
     let name: String
     let title: String
+    /// What a comparison shows, a sentence on each line; nil for everything else.
+    private(set) var description: String?
     let version = "\(runFormatVersion)"
     /// An extension, which the standard allows: what programs that draw a run must know of it; nil without one.
     private(set) var run: RunFacts?
@@ -111,8 +113,14 @@ package struct DataPackage: Encodable {
     }
 
     /// The package of tables that are not of a single run.
-    package static func json(name: String, title: String, tables: [TableSchema]) throws -> String {
-        try encode(DataPackage(name: name, title: title, tables: tables))
+    ///
+    /// - Parameter description: What they show, a sentence on each line; nil without one.
+    package static func json(
+        name: String, title: String, description: String? = nil, tables: [TableSchema]
+    ) throws -> String {
+        var package = DataPackage(name: name, title: title, tables: tables)
+        package.description = description
+        return try encode(package)
     }
 
     /// Only the tables that a run may write, for `plimsoll schema csv`.

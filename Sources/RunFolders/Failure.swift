@@ -3,6 +3,7 @@ import Metrics
 import Quantities
 import Scenario
 import Simulation
+import Survival
 
 /// The program's exit statuses, after sysexits.h. Scripts rely on them: their meaning never changes.
 package enum ExitStatus: Int32, Sendable {
@@ -50,6 +51,7 @@ package struct Failure: Error {
         switch error {
         case let failure as Failure: self = failure
         case let fault as ScenarioFault: self.init(fault)
+        case let refusal as FirstScenario.Refusal: self.init(.wrongUsage, refusal.reason)
         case let fault as RunFailure: self.init(fault.status, fault.text)
         case let failure as DeviceMemoryFailure: self.init(.hostRefuses, "\(failure)")
         default: return nil

@@ -1,7 +1,9 @@
 import Foundation
 import Memory
 import Metrics
+import Plan
 import Quantities
+import Scenario
 import Simulation
 
 /// `manifest.json`: the facts of a run that differ between repetitions, and what is needed to repeat it. Written last,
@@ -73,7 +75,7 @@ package struct Manifest: Encodable {
     package struct TimeFacts: Encodable {
         var startedAt: String
         package var wallS: Double
-        var cpuS: Double
+        package var cpuS: Double
         var virtualS: Double
     }
 
@@ -148,6 +150,14 @@ package struct Manifest: Encodable {
             (expectation, observed) = (result.expectation.text, result.observed.text)
             held = result.holds
         }
+
+        /// What the run had, in words.
+        package var observation: String { observed.isEmpty ? "this run has no such value" : "observed \(observed)" }
+    }
+
+    /// The file in which a claim of the run stands; nil if no file has it, or if the scenario came from a pipe.
+    package func file(of claim: Expectation) -> String? {
+        claim.line == nil || plan.scenarioFile == InputFile.standardInput ? nil : plan.scenarioFile
     }
 
     package func json() throws -> String { try JSONDocument.of(self) + "\n" }

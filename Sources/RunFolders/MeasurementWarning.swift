@@ -24,6 +24,13 @@ package enum MeasurementWarning: Hashable {
         self = .unexplained(ByteCount(bytes))
     }
 
+    /// The warning for a terminal, where a run at a scale needs no more than a reminder; the manifest has `text`.
+    package var brief: String {
+        guard case .scaled(let scale) = self else { return text }
+        return "scaled by \(scale): times and counts do not scale; measurement_warnings in manifest.json says more"
+    }
+
+    /// The warning with its advice.
     package var text: String {
         switch self {
         case .checks: "this build has the checks of the tests: it is slower than one with -c release"

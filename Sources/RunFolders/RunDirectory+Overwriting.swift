@@ -7,7 +7,9 @@ extension RunDirectory {
     package static let marks = ["datapackage.json", "summary.csv"]
 
     /// What `Scripts/plot` draws of a run, into its folder `plots`.
-    package static let pictures = ["memory", "pages", "pressure", "cores", "states", "launches", "terminations"]
+    package static let pictures = [
+        "story", "memory", "pages", "pressure", "cores", "states", "launches", "terminations",
+    ]
     package static let pictureFormats = ["png", "svg"]
     private static let pictureFolder = "plots"
 

@@ -86,6 +86,14 @@ enum Origin: Hashable, Sendable {
         }
     }
 
+    /// The line of the scenario's own text; nil for a piece from elsewhere.
+    var line: Int? {
+        switch self {
+        case .text(let line, _): line
+        case .file, .option: nil
+        }
+    }
+
     /// The order of diagnostics: the scenario's text, other files, then options in their given order.
     static func precedes(_ a: Origin, _ b: Origin) -> Bool {
         switch (a, b) {

@@ -29,7 +29,7 @@ public enum CommonDay: String, CaseIterable, Sendable {
     public var duration: TimeSpan { self == .everyday ? .hours(24) : .hours(1) }
 
     /// An event, from its keys with their values.
-    private static func event(_ entries: [(String, String)]) -> Tree {
+    static func event(_ entries: [(String, String)]) -> Tree {
         let names = ["launch", "push", "background_refresh", "present", "demand"]
         return .record(entries.map { ($0, names.contains($0) ? .string($1) : .plain($1)) })
     }
@@ -39,17 +39,26 @@ public enum CommonDay: String, CaseIterable, Sendable {
     /// - Parameter own: What they do with the app or the process of the question.
     private func events(_ own: [Tree]) -> [Tree] {
         func event(_ entries: (String, String)...) -> Tree { CommonDay.event(entries) }
-        let modelled =
-            self == .everyday
-            ? event(("from", "0s"), ("to", "24h"), ("model", "everyday"))
-            : event(("from", "2min"), ("to", "1h"), ("model", "commuter"))
+        let person = self == .everyday ? modelled(from: "0s", to: "24h") : modelled(from: "2min", to: "1h")
         let games = self == .gaming ? [8, 22, 36, 50] : []
-        return (self == .everyday ? [modelled] + own : own + [modelled])
+        return (self == .everyday ? [person] + own : own + [person])
             + games.map { event(("at", "\($0)min"), ("launch", "game")) }
-            + [
-                event(("every", "7min"), ("from", "3min"), ("push", "chat")),
-                event(("every", "15min"), ("from", "10min"), ("background_refresh", "mail")),
-            ]
+            + [CommonDay.pushes(to: "chat"), CommonDay.refreshes(of: "mail")]
+    }
+
+    /// What the user does between two times, as the seed decides.
+    func modelled(from begin: String, to end: String) -> Tree {
+        CommonDay.event([("from", begin), ("to", end), ("model", self == .everyday ? "everyday" : "commuter")])
+    }
+
+    /// The pushes that an app gets.
+    static func pushes(to app: String) -> Tree {
+        event([("every", "7min"), ("from", "3min"), ("push", app)])
+    }
+
+    /// The refreshes in the background that an app gets.
+    static func refreshes(of app: String) -> Tree {
+        event([("every", "15min"), ("from", "10min"), ("background_refresh", app)])
     }
 
     /// The other apps, the most popular first: name and archetype.
@@ -102,6 +111,11 @@ public enum CommonDay: String, CaseIterable, Sendable {
         return scenario(CommonDay.fleet, [.record(entries)], [events ?? launch(use.host ?? "")], device)
     }
 
+    /// An app of the day, under its name.
+    static func app(_ name: String, like archetype: String) -> Tree {
+        .record([("name", .string(name)), ("like", .plain(archetype)), ("memory", objects)])
+    }
+
     private static let objects = Tree.record([("objects", .record([("constant", .plain("64KiB"))]))])
 
     private func scenario(
@@ -111,16 +125,7 @@ public enum CommonDay: String, CaseIterable, Sendable {
             [
                 ("plimsoll", .plain("1")), ("name", .plain(rawValue)), ("duration", .plain("\(duration)")),
                 ("backend", .plain("accounting")), ("device", .record([("like", .plain(device))])),
-                (
-                    "apps",
-                    .list(
-                        apps.map {
-                            .record([
-                                ("name", .string($0.name)), ("like", .plain($0.archetype)),
-                                ("memory", CommonDay.objects),
-                            ])
-                        })
-                ),
+                ("apps", .list(apps.map { CommonDay.app($0.name, like: $0.archetype) })),
             ] + (processes.isEmpty ? [] : [("processes", .list(processes))]) + [("user", .list(events(own)))])
         return "# \(rawValue): \(meaning).\n" + document.denseYAML
     }

@@ -7,7 +7,6 @@ import Quantities
 import RunFolders
 import Scenario
 import Simulation
-import Synchronization
 
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -112,14 +111,15 @@ struct ExplainCommand: ParsableCommand {
             let repeated = plan.isTheSameOnAccounting ? plan.onAccounting : plan
             if !ignoreHost { try HostMachine.check(repeated, traces, flag: "--ignore-host") }
             Interruption.install()
-            let line = StatusLine()
+            let line = StatusLine(after: .milliseconds(500))
             // The status line disappears however the command ends.
             defer { line.clear() }
             let explainer = Explainer(
                 plan: plan, scenario: path, traces: traces, lastEvent: record.lastEvent,
                 likely: guesses ? nil : app ?? record.endedApp(at: at), triesPolicy: all || format == .json,
                 workforce: SomeCores(max(1, ProcessInfo.processInfo.activeProcessorCount)),
-                isInterrupted: { Interruption.signalNumber != 0 }, progress: { line.draw($0.text) },
+                isInterrupted: { Interruption.signalNumber != 0 },
+                progress: { step in line.show { "\(step.text), \(Int($0)) s" } },
                 witness: { record.compare($0) })
             if guesses {
                 let study = try study(explainer, record)
@@ -210,36 +210,6 @@ extension Explainer.Step {
         case .trying(let count, let most):
             "looking for what would have saved it: \(count) of at most \(most.counted("change")) tried"
         case .varying(let count, let all): "varying the guesses: \(count) of \(all.counted("run"))"
-        }
-    }
-}
-
-/// One line on a terminal's stderr. It appears after a second and is redrawn in place; without a terminal nothing
-/// is drawn.
-private final class StatusLine: Sendable {
-    private struct State {
-        var due = ContinuousClock.now + .seconds(1)
-        var hasDrawn = false
-    }
-
-    private let isShown = Terminal.showsProgress
-    private let state = Mutex(State())
-
-    func draw(_ text: @autoclosure () -> String) {
-        guard isShown else { return }
-        let now = ContinuousClock.now
-        state.withLock { state in
-            guard now >= state.due else { return }
-            (state.due, state.hasDrawn) = (now + .milliseconds(100), true)
-            Terminal.draw("\r\(text().prefix(max(10, Terminal.width - 1)))\u{1B}[K")
-        }
-    }
-
-    func clear() {
-        state.withLock { state in
-            guard state.hasDrawn else { return }
-            state.hasDrawn = false
-            Terminal.draw("\r\u{1B}[K")
         }
     }
 }

@@ -11,6 +11,7 @@ struct Plimsoll: ParsableCommand {
         abstract: "Runs many simulated apps on real memory under a hard ceiling, and shows what a reclaim policy does.",
         discussion: """
             EXAMPLES
+              plimsoll init my-phone
               plimsoll run Scenarios/headline.yaml
               plimsoll run Scenarios/evening-commute.yaml --policy lru \\
                 --set 'expect=[]' --out runs/lru
@@ -42,10 +43,10 @@ struct Plimsoll: ParsableCommand {
             """,
         version: plimsollVersion,
         subcommands: [
-            RunCommand.self, CompareCommand.self, SweepCommand.self, SurviveCommand.self, ExplainCommand.self,
-            PlotCommand.self, ReportCommand.self, TuneCommand.self, ValidateCommand.self, ImportCommand.self,
-            ListCommand.self, SchemaCommand.self, DoctorCommand.self, CompletionsCommand.self, CaseCommand.self,
-            CasesCommand.self, BuildCommand.self, VerdictCommand.self,
+            InitCommand.self, RunCommand.self, CompareCommand.self, SweepCommand.self, SurviveCommand.self,
+            ExplainCommand.self, PlotCommand.self, ReportCommand.self, TuneCommand.self, ValidateCommand.self,
+            ImportCommand.self, ListCommand.self, SchemaCommand.self, DoctorCommand.self, CompletionsCommand.self,
+            CaseCommand.self, CasesCommand.self, BuildCommand.self, VerdictCommand.self,
         ])
 
     static func main() {

@@ -48,14 +48,17 @@ struct PlotCommand: ParsableCommand {
 struct ReportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",
-        abstract: "Writes one page about a run, or about several side by side.",
+        abstract: "Writes one page about a run, about several side by side, or about an experiment.",
         discussion: PythonPart.discussion(
             examples: """
                   plimsoll run Scenarios/quickstart.yaml
                   plimsoll report runs/quickstart
                 """))
 
-    @Argument(help: ArgumentHelp("Folders of runs.", valueName: "run"), completion: Candidates.runFolders)
+    @Argument(
+        help: ArgumentHelp(
+            "Folders of runs, or one folder that compare, sweep, survive or tune wrote.", valueName: "run"),
+        completion: Candidates.runFolders)
     var folders: [String]
 
     @Option(

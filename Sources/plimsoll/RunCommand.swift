@@ -112,6 +112,8 @@ struct RunCommand: ParsableCommand {
     @Option(help: "The speed of --live: real is a device's, max is unlimited. Keys change it.")
     var speed: LiveSpeed?
 
+    @OptionGroup var checks: CheckOptions
+
     @Option(help: "How to print the summary on stdout.")
     var format: Format = .text
 

@@ -11,6 +11,7 @@ struct ScenarioRun {
     let command: RunCommand
 
     func run() throws -> ExitCode {
+        try command.checks.check(keeping: [command.scenario], besides: command.out)
         let run = try FolderRun(plan, command.order)
         let traces = try TraceFiles(plan)
         if !command.ignoreHost { try HostMachine.check(plan, traces, flag: "--ignore-host") }
@@ -21,6 +22,8 @@ struct ScenarioRun {
         if let detail = played.ending.detail, played.ending.signal == 0 { Terminal.complain("plimsoll: \(detail)") }
         let (manifest, warnings) = try run.finish(played)
         try report(played, manifest, warnings)
+        try command.checks.tell(
+            CheckReport(of: plan, manifest), keeping: [command.scenario], besides: played.path)
         return ExitCode(manifest.ending.exitStatus)
     }
 
@@ -53,21 +56,20 @@ struct ScenarioRun {
     private func report(
         _ played: FolderRun.Played, _ manifest: Manifest, _ warnings: [MeasurementWarning]
     ) throws {
-        let lines = plan.warnings(from: "plimsoll") + warnings.map { "plimsoll: warning: \($0.text)" }
+        let lines = plan.warnings(from: "plimsoll") + warnings.map { "plimsoll: warning: \($0.brief)" }
         if !command.quiet { lines.forEach(Terminal.complain) }
-        for result in manifest.expectations where !result.held {
-            Terminal.complain(
-                "plimsoll: expectation failed: \(result.expectation) "
-                    + (result.observed.isEmpty ? "(this run has no such value)" : "(observed \(result.observed))"))
+        for (result, claim) in zip(manifest.expectations, plan.expectations) where !result.held {
+            Terminal.complain("plimsoll: expectation failed: \(RunReport.failure(result, of: claim, in: manifest))")
         }
         guard !command.quiet, manifest.ending.ending != "failed" else { return }
         let next = NextSteps(
             plan: plan, tally: played.tally, folder: played.path, policyFile: manifest.plan.policyFile,
-            offersReport: !command.summaryOnly && !command.reportFollows, isDryRun: command.dryRun)
+            offersReport: !command.summaryOnly && !command.reportFollows, isDryRun: command.dryRun,
+            seconds: command.live ? manifest.times.cpuS : manifest.times.wallS)
         let report = RunReport(
-            tally: played.tally, manifest: manifest, path: played.path, kills: played.kills, next: next)
+            plan, played, manifest, hasTables: !command.summaryOnly, next: next.commands)
         switch command.format {
-        case .text: Terminal.say(report.text)
+        case .text: Terminal.say(report.text(Terminal.painted))
         case .json: Terminal.say(try report.json())
         }
     }

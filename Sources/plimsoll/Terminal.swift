@@ -1,4 +1,5 @@
 import Foundation
+import Quantities
 import RunFolders
 
 /// The program's output to stdout and stderr.
@@ -20,12 +21,12 @@ enum Terminal {
     /// Writes raw text, such as progress, to stderr.
     static func draw(_ text: String) { _ = write(text, to: 2) }
 
-    /// Draws a bar on stderr's present line, filled to a share from 0 to 1, with figures beside it.
-    static func drawBar(_ share: Double, _ figures: String) {
+    /// A bar for stderr's line, filled to a share from 0 to 1, with figures beside it.
+    static func bar(_ share: Double, _ figures: String) -> String {
         let room = max(0, min(40, width - figures.count - 4))
         let filled = min(room, Int(Double(room) * share))
         let bar = String(repeating: "=", count: filled) + String(repeating: " ", count: room - filled)
-        draw("\r[\(bar)]\(figures)\u{1B}[K")
+        return "[\(bar)]\(figures)"
     }
 
     /// Writes everything; returns the error number on failure.
@@ -65,6 +66,15 @@ enum Terminal {
     static func bold(_ text: String) -> String { usesColour ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
     static func red(_ text: String) -> String { usesColour ? "\u{1B}[31m\(text)\u{1B}[0m" : text }
     static func green(_ text: String) -> String { usesColour ? "\u{1B}[32m\(text)\u{1B}[0m" : text }
+
+    static func painted(_ text: String, _ look: TextLook) -> String {
+        switch look {
+        case .strong: bold(text)
+        case .good: green(text)
+        case .bad: red(text)
+        case .quiet: usesColour ? "\u{1B}[2m\(text)\u{1B}[0m" : text
+        }
+    }
 
     /// The width of stderr's terminal in columns; 80 if unknown.
     static var width: Int { width(of: 2) }

@@ -14,12 +14,18 @@ struct CompareCommandTests {
                 ["compare", "tiny.yaml", "--policy", "lru", "--policy", "lru", "--policy", "./twin.yaml"] + usual,
                 in: folder)
             #expect(result.status == 0, "\(result.error)")
-            #expect(result.out.contains("identical: every pair is equal"))
-            let last = result.out.split(separator: "\n").suffix(2)
+            let first = result.out.split(separator: "\n").prefix(2)
             let sentences = ["lru-2", "twin"].map {
                 "Over 5 seeds of tiny, \($0) and lru are identical on all 10 metrics: every pair of runs is equal."
             }
-            #expect(last.map(String.init) == sentences, "\(last)")
+            #expect(first.map(String.init) == sentences, "\(first)")
+            let told = result.out.split(separator: "\n").filter { $0.hasPrefix("  lru-2 ") || $0.hasPrefix("  twin ") }
+            #expect(told.count == 2 && told.allSatisfy { !$0.contains("(") }, "\(result.out)")
+            let all = try Program.run(
+                ["compare", "tiny.yaml", "--policy", "lru", "--policy", "lru", "--policy", "./twin.yaml", "--all"]
+                    + usual + ["--resume"], in: folder)
+            #expect(all.out.contains("identical: every pair is equal"), "\(all)")
+            #expect(all.out.split(separator: "\n").suffix(2).map(String.init) == sentences, "\(all.out)")
             let rows = try Experiments.rows(folder.appending(path: "c/comparison.csv"))
             let twins = rows.filter { ["lru-2", "twin"].contains($0["policy"]) }
             #expect(twins.count == 20)
@@ -38,7 +44,7 @@ struct CompareCommandTests {
         try Experiments.within { folder in
             let result = try Program.run(
                 ["compare", "tiny.yaml", "--policy", "lru", "--policy", "none", "--metric", "terminations"]
-                    + ["--metric", "launches_cold"] + usual, in: folder)
+                    + ["--metric", "launches_cold", "--all"] + usual, in: folder)
             #expect(result.status == 0, "\(result.error)")
             #expect(result.out.contains("Identical under every seed: more seeds show nothing new"), "\(result.out)")
             #expect(result.out.contains("identical under every seed: no interval"), "\(result.out)")
@@ -54,12 +60,42 @@ struct CompareCommandTests {
         }
     }
 
-    @Test("--format markdown prints a table with the sentence, and the line about the runs goes to stderr")
+    @Test("it prints the sentence, one table with the metrics that were asked for, and the line about the runs")
+    func short() throws {
+        try Experiments.within { folder in
+            func lines(_ more: String...) throws -> [String] {
+                let result = try Program.run(
+                    ["compare", "tiny.yaml", "--policy", "lru", "--policy", "none", "--resume"] + more + usual,
+                    in: folder)
+                #expect(result.status == 0, "\(result.error)")
+                return result.out.split(separator: "\n").map(String.init)
+            }
+            let usual = try lines()
+            #expect(usual[0].hasPrefix("Over 5 seeds of tiny, "), "\(usual)")
+            let heads = usual[1...2].joined(separator: " ")
+            for metric in ["latency_p95_ms", "hot_launch_", "terminations", "felt"] {
+                #expect(heads.contains(metric), "\(heads)")
+            }
+            let policies = usual[3...6].map { $0.split(separator: " ")[0] }
+            #expect(policies == ["lru", "none", "foresight", "unbounded"], "\(usual)")
+            #expect(usual[7].hasPrefix("Means over 5 seeds; ") && usual.last?.hasPrefix("20 runs in ") == true)
+            // Not a terminal, so without colours.
+            #expect(!usual.joined().contains("\u{1B}"))
+            let chosen = try lines("--metric", "warnings", "--metric", "stalls")
+            #expect(chosen[1].hasPrefix("  policy     warnings  ") && chosen[1].hasSuffix("  stalls"), "\(chosen)")
+            #expect(!chosen.joined().contains("terminations"), "\(chosen)")
+            let pulled = try lines("--format", "markdown")
+            #expect(pulled[0].hasPrefix("> Over 5 seeds of tiny, "), "\(pulled)")
+            #expect(pulled.count { $0.hasPrefix("|") } == 2 + 4, "\(pulled)")
+        }
+    }
+
+    @Test("--all --format markdown prints all tables with the sentence, and the line about the runs goes to stderr")
     func markdown() throws {
         try Experiments.within { folder in
             let result = try Program.run(
-                ["compare", "tiny.yaml", "--policy", "lru", "--policy", "none", "--format", "markdown"] + usual,
-                in: folder)
+                ["compare", "tiny.yaml", "--policy", "lru", "--policy", "none", "--format", "markdown", "--all"]
+                    + usual, in: folder)
             #expect(result.status == 0 && result.error.contains("written to c"), "\(result.error)")
             let lines = result.out.split(separator: "\n").map(String.init)
             #expect(lines[0] == "**`tiny`**, 5 seeds, differences from `lru` with 95 % intervals (BCa bootstrap)")
@@ -77,7 +113,7 @@ struct CompareCommandTests {
                 ["compare", "tiny.yaml", "--policy", "lru", "--seeds", "1", "--out", "d"], in: folder)
             let said =
                 "Over 1 seed of tiny, lru ran with the yardsticks only; name a second --policy to compare with it.\n"
-            #expect(alone.out.hasSuffix(said), "\(alone.out)")
+            #expect(alone.out.hasPrefix(said), "\(alone.out)")
         }
     }
 

@@ -94,8 +94,12 @@ struct RunCommandTests {
             let scaled = try Program.run(
                 ["run", scenario, "--out", "a", "--scale", "0.5", "--set", "expect=[]"], in: folder)
             #expect(scaled.status == 0, "\(scaled.error)")
-            #expect(scaled.error.contains("warning: scaled by 50%: times, counts, pages and jemalloc's bookkeeping"))
-            #expect(try Program.text(folder.appending(path: "a/manifest.json")).contains("scaled by 50%"))
+            let said = scaled.error.split(separator: "\n").filter { $0.contains("scaled by 50%") }
+            let brief = "plimsoll: warning: scaled by 50%: times and counts do not scale; "
+            #expect(said.count == 1 && said.first?.hasPrefix(brief) == true, "\(scaled.error)")
+            let manifest = try Program.text(folder.appending(path: "a/manifest.json"))
+            #expect(manifest.contains("scaled by 50%: times, counts, pages and jemalloc's bookkeeping"))
+            #expect(scaled.out.hasPrefix("quickstart, at 50%: policy ladder, seed 1, "), "\(scaled.out)")
             #expect(try Program.text(folder.appending(path: "a/scenario.yaml")).contains("ceiling: 256MiB"))
             let whole = try Program.run(["run", scenario, "--out", "b"], in: folder)
             #expect(!whole.error.contains("scaled by"))
@@ -276,6 +280,12 @@ struct RunCommandTests {
                 #expect(result.out.contains("2 of 4 held"), "\(result.out)")
                 #expect(result.error.contains("expectation failed: game.terminations == 7 (observed 0)"))
                 #expect(result.error.contains("expectation failed: notes survives (this run has no such value)"))
+                let marks = result.out.split(separator: "\n").filter { $0.contains("✓") || $0.contains("✗") }
+                #expect(
+                    marks.map { $0.trimmingCharacters(in: .whitespaces) } == [
+                        "✓ browser survives", "✓ browser.processes == 1", "✗ game.terminations == 7 (observed 0)",
+                        "✗ notes survives (this run has no such value)",
+                    ], "a claim of an option has no line")
             }
             let tables = try ["jemalloc", "accounting"].map {
                 try Program.text(folder.appending(path: "\($0)/app_summary.csv"))

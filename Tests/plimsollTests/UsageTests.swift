@@ -149,7 +149,7 @@ struct UsageTests {
                 (["comapre", "x"], "'comapre'; did you mean 'compare'?", "plimsoll"),
                 (["lsit"], "'lsit'; did you mean 'list'?", "plimsoll"),
                 (["import", "jetsam-evnt", "x"], "'jetsam-evnt'; did you mean 'jetsam-event'?", "plimsoll import"),
-                (["zzz"], "'zzz'; valid commands: run, compare, sweep", "plimsoll"),
+                (["zzz"], "'zzz'; valid commands: init, run, compare", "plimsoll"),
             ]
             for (arguments, words, command) in cases {
                 let result = try Program.run(arguments, in: folder)

@@ -25,6 +25,9 @@ ECDF_IN, BOTTOM_IN = 2.5, 0.46
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#882255", "#E69F00", "#56B4E9", "#332288", "#7A5C2E", "#222222", "#F2B6D2",
            "#C4B5E8", "#A8DDB5")  # fmt: skip
 LINES = ("-", "--", "-.", ":")
+YARDSTICKS = ("none", "foresight", "unbounded")
+"""Policies that nobody would ship: they say how far the others are from nothing and from all."""
+YARDSTICK_COLOUR = "#A6A6A6"
 
 
 @dataclass
@@ -36,6 +39,12 @@ class Group:
     latencies: np.ndarray
     tapped: int
     """Launches in all, those whose first frame never came among them."""
+    look: tuple[str, str] = ("", "")
+    """Its colour and its line."""
+
+    @property
+    def is_yardstick(self) -> bool:
+        return self.look[0] == YARDSTICK_COLOUR
 
     @property
     def lost(self) -> int:
@@ -113,7 +122,17 @@ def groups_of(runs: list[Run], labels: list[str]) -> list[Group]:
         values = {metric: [one[metric] for one in each if metric in one] for metric in metrics}
         label = f"{name} ({len(members)} seeds)" if len(members) > 1 else name
         found.append(Group(label, values, np.sort(latencies), sum(len(runs[index].launches) for index in members)))
+    give_looks(found, [summaries[first].get("policy", "") in YARDSTICKS for first, *_ in groups])
     return found
+
+
+def give_looks(groups: list[Group], are_yardsticks: list[bool]) -> None:
+    """Yardsticks are grey, each with a line of its own."""
+    places = {True: 0, False: 0}
+    for group, is_yardstick in zip(groups, are_yardsticks):
+        colour, line = look(places[is_yardstick])
+        group.look = (YARDSTICK_COLOUR if is_yardstick else colour, line)
+        places[is_yardstick] += 1
 
 
 def may_be_best(groups: list[Group], metric: Metric) -> list[bool]:
@@ -140,7 +159,7 @@ def look(index: int) -> tuple[str, str]:
 
 
 def draw_metric(axes: Axes, groups: list[Group], metric: Metric) -> None:
-    """A bar per group; where it has several runs, a dot per run."""
+    """A line with a large dot per group; where it has several runs, a small dot per run."""
     name, title = metric.name, metric.title
     means = np.array([group.mean(name) for group in groups])
     axes.set_xticks([])
@@ -152,25 +171,29 @@ def draw_metric(axes: Axes, groups: list[Group], metric: Metric) -> None:
         return
     top = max(float(np.nanmax([max(group.values.get(name, ()), default=math.nan) for group in groups])), 1e-9)
     eligible = may_be_best(groups, metric)
-    rated = [mean for mean, is_eligible in zip(means, eligible) if is_eligible and not math.isnan(mean)]
+    # A yardstick is no winner.
+    rated = [mean for group, mean, is_eligible in zip(groups, means, eligible)
+             if is_eligible and not group.is_yardstick and not math.isnan(mean)]  # fmt: skip
     best = (min(rated) if metric.better == "lower" else max(rated)) if rated else math.nan
     for row, (group, mean) in enumerate(zip(groups, means)):
         if math.isnan(mean):
             axes.text(0, row, " unknown", fontsize=7, va="center", color=style.QUIET)
             continue
-        axes.barh(row, mean, height=0.62, color=look(row)[0], alpha=0.85, linewidth=0)
+        axes.plot([0, mean], [row, row], color=group.look[0], linewidth=1.6, solid_capstyle="butt", zorder=2)
+        axes.plot([mean], [row], marker="o", markersize=6, color=group.look[0], clip_on=False, zorder=3, gid="mean")
         values = group.values[name]
         if len(values) > 1:
             axes.plot(
                 values, [row] * len(values), linestyle="none", marker="o", markersize=2.4,
-                markerfacecolor="white", markeredgecolor=style.INK, markeredgewidth=0.5,
+                markerfacecolor="white", markeredgecolor=style.INK, markeredgewidth=0.5, zorder=4,
             )  # fmt: skip
         axes.annotate(
             text_of(mean, metric.unit) + ("" if eligible[row] else "*"), (max(*values, mean), row),
-            xytext=(3, -0.3), textcoords="offset points", fontsize=7, va="center",
-            fontweight="bold" if mean == best and eligible[row] else "normal",
+            xytext=(5, -0.3), textcoords="offset points", fontsize=7, va="center",
+            color=style.QUIET if group.is_yardstick else style.INK,
+            fontweight="bold" if mean == best and eligible[row] and not group.is_yardstick else "normal",
         )  # fmt: skip
-    axes.set_xlim(0, top * 1.62)
+    axes.set_xlim(0, top * 1.75)
     axes.set_title(f"{title}\n", fontsize=7.5, loc="left", fontweight="bold", pad=3)
     axes.text(0, 1, f"{metric.hint}\n", transform=axes.transAxes, fontsize=6.3, color=style.QUIET, va="center")
     style.bare(axes, "left")
@@ -185,9 +208,9 @@ def draw_latencies(axes: Axes, groups: list[Group]) -> None:
     every = np.concatenate(known)
     axes.grid(color=style.RULE, linewidth=0.5)
     axes.set_axisbelow(True)
-    for index, group in enumerate(groups):
+    for group in groups:
         if len(group.latencies):
-            colour, line = look(index)
+            colour, line = group.look
             drawn = np.maximum(group.latencies, launches.FLOOR_MS)
             # Of all that were tapped: what never came is missing at the top.
             shares = np.arange(1, len(drawn) + 1) / group.tapped
@@ -231,12 +254,13 @@ def draw(runs: list[Run], labels: list[str]) -> Figure:
         axes.set_ylim(len(groups) - 0.5, -0.5)
         draw_metric(axes, groups, metric)
     for row in range(len(groups)):
-        colour, line = look(row)
+        colour, line = groups[row].look
         y = (bottom_in + rows_in - (row + 0.5) * ROW_IN) / height_in
         figure.add_artist(
             Line2D([LEFT_IN / width, (LEFT_IN + 0.28) / width], [y, y], color=colour, linestyle=line, linewidth=1.6)
         )
-        figure.text((LEFT_IN + 0.35) / width, y, names[row], fontsize=7.5, va="center")
+        ink = style.QUIET if groups[row].is_yardstick else style.INK
+        figure.text((LEFT_IN + 0.35) / width, y, names[row], fontsize=7.5, va="center", color=ink)
     draw_latencies(
         figure.add_axes((0.75 / width, BOTTOM_IN / height_in, (width - 0.75 - RIGHT_IN) / width, ECDF_IN / height_in)), groups
     )

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from plimsoll_tools.plotting import launches, several, style
+from plimsoll_tools.plotting import compare, conclusion, launches, several, style
 from plimsoll_tools.plotting.metrics import Metric, named
 from plimsoll_tools.plotting.run_directory import read_experiment
 
@@ -23,11 +23,13 @@ NEEDS = ("scope", "scenario", "policy", "role", "metric", "sense", "mean", "pair
 NUMBERS = ("mean", "pairs", "difference", "difference_low", "difference_high")
 
 COLUMNS = 4
-LEFT_IN, LABEL_IN, RIGHT_IN, TOP_IN, BOTTOM_IN = 0.15, 1.25, 0.12, 0.72, 0.42
-ROW_IN, HEAD_IN, AXIS_IN = 0.2, 0.34, 0.3
+LEFT_IN, LABEL_IN, RIGHT_IN, TOP_IN, BOTTOM_IN = 0.15, 1.25, 0.12, 0.56, 0.42
+ROW_IN, HEAD_IN, AXIS_IN, LINE_IN = 0.23, 0.34, 0.3, 0.17
 COLOURS = {"better": "#009E73", "worse": "#D55E00", "higher": "#0072B2", "lower": "#0072B2"}
-UNCERTAIN = "#8A8A8A"
+UNCERTAIN = "#555555"
 TICK_SIZE = 5.8
+DOT_PT = 7.0
+MOST_HEADLINES = 3
 MARGIN = 0.08
 """Of the span of a panel, on either side."""
 
@@ -48,12 +50,17 @@ def read(directory: Path) -> pd.DataFrame:
     return table
 
 
-def seeds(directory: Path) -> str:
+def seed_list(directory: Path) -> list[str]:
     """Which seeds were run, as the table of the runs beside it says; empty without that."""
     try:
-        return several.seeds_text(read_experiment(directory / "runs.csv").get("seed", pd.Series(dtype=str)).tolist())
+        return list(dict.fromkeys(read_experiment(directory / "runs.csv").get("seed", pd.Series(dtype=str))))
     except ValueError:
-        return ""
+        return []
+
+
+def seeds(directory: Path) -> str:
+    """The seeds in words."""
+    return several.seeds_text(seed_list(directory))
 
 
 def scopes(table: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
@@ -125,29 +132,33 @@ def draw_panel(axes: Axes, rows: pd.DataFrame, metric: Metric) -> None:
         low, high = min(low, ticks[0]), max(high, ticks[-1])
     axes.set_xlim(low, high + 0.5 * (high - low))
     axes.axvline(0, color=style.QUIET, linewidth=0.7)
+    beside = high + 0.05 * (high - low)
+    axes.hlines(range(len(rows)), low, high, color=style.RULE, linewidth=0.7, zorder=0.5)
     for position, row in enumerate(rows.itertuples()):
         if row.role == "baseline":
             text = "unknown" if math.isnan(row.mean) else number_text(row.mean, unit, signed=False)
             axes.plot([0], [position], marker="|", markersize=8, color=style.INK)
-            axes.text(high, position, text, fontsize=6.8, va="center", color=style.INK, fontweight="bold")
+            axes.text(beside, position, text, fontsize=6.8, va="center", color=style.INK, fontweight="bold")
             continue
         if math.isnan(row.difference):
-            axes.text(high, position, "unknown", fontsize=6.8, va="center", color=style.QUIET)
+            axes.text(beside, position, "unknown", fontsize=6.8, va="center", color=style.QUIET)
             continue
-        colour = COLOURS.get(row.verdict, UNCERTAIN)
+        is_yardstick = row.role == "yardstick"
+        colour = compare.YARDSTICK_COLOUR if is_yardstick else COLOURS.get(row.verdict, UNCERTAIN)
         star = {"not_comparable": "*", "same_under_every_seed": "="}.get(row.verdict, "")
         outside = not low <= row.difference <= high
         if not math.isnan(row.difference_low):
             ends = [min(max(end, low), high) for end in (row.difference_low, row.difference_high)]
-            axes.plot(ends, [position, position], color=colour, linewidth=1.5, solid_capstyle="butt")
-        marker = (">" if row.difference > high else "<") if outside else "D" if row.role == "yardstick" else "o"
+            axes.plot(ends, [position, position], color=colour, linewidth=2.2, solid_capstyle="butt")
+        marker = (">" if row.difference > high else "<") if outside else "o"
         edge = 0.02 * (high - low) if outside else 0
+        is_shown = is_yardstick or outside or row.verdict in COLOURS
         axes.plot(
-            [min(max(row.difference, low + edge), high - edge)], [position], marker=marker, markersize=4.2, color=colour,
-            markerfacecolor="white" if row.role == "yardstick" and not outside else colour, markeredgewidth=1,
+            [min(max(row.difference, low + edge), high - edge)], [position], marker=marker, markersize=DOT_PT - outside * 1.5,
+            color=colour, markerfacecolor=colour if is_shown else "white", markeredgewidth=1.3, clip_on=False, zorder=3,
         )  # fmt: skip
-        weight = "bold" if row.verdict in COLOURS else "normal"
-        axes.text(high + 0.05 * (high - low), position, number_text(row.difference, unit) + star, fontsize=6.8, va="center",
+        weight = "bold" if row.verdict in COLOURS and not is_yardstick else "normal"
+        axes.text(beside, position, number_text(row.difference, unit) + star, fontsize=6.8, va="center",
                   color=style.QUIET if weight == "normal" else colour, fontweight=weight)  # fmt: skip
     axes.set_yticks([])
     ticks = apart(axes, [tick for tick in ticks if low <= tick <= high], unit)
@@ -156,6 +167,20 @@ def draw_panel(axes: Axes, rows: pd.DataFrame, metric: Metric) -> None:
     axes.set_title(f"{metric.title}\n", fontsize=7.5, loc="left", fontweight="bold", pad=3)
     axes.text(0, 1, f"{metric.hint}\n", transform=axes.transAxes, fontsize=6.3, color=style.QUIET, va="center")
     style.bare(axes, "bottom")
+
+
+def headline(figure: Figure, rows: pd.DataFrame, known: Sequence[Metric]) -> list[str]:
+    """What is shown of each policy, in lines that fit; of no policy beside the baseline, its name."""
+    baseline, candidates = conclusion.sides(rows)
+    if not candidates:
+        return [f"{baseline} and the yardsticks"]
+    lines: list[str] = []
+    for text in conclusion.headlines(rows, known)[:MOST_HEADLINES]:
+        is_wide = style.text_width_px(figure, text, 9, "bold") > (style.WIDTH_IN - 0.25) * style.DPI
+        parts = text.split("; ", 1) if is_wide else [text]
+        lines += [part + ";" for part in parts[:-1]] + parts[-1:]
+    left = len(candidates) - MOST_HEADLINES
+    return lines + ([f"and {left} more {'policy' if left == 1 else 'policies'}"] if left > 0 else [])
 
 
 def draw(rows: pd.DataFrame, title: str, known: Sequence[Metric], seeds: str = "", scenarios: str = "") -> Figure:
@@ -167,12 +192,15 @@ def draw(rows: pd.DataFrame, title: str, known: Sequence[Metric], seeds: str = "
     bands = math.ceil(len(metrics) / columns)
     rows_in = ROW_IN * len(policies)
     band_in = HEAD_IN + rows_in + AXIS_IN
-    width, height = style.WIDTH_IN, TOP_IN + bands * band_in + BOTTOM_IN
-    figure = plt.figure(figsize=(width, height))
+    figure = plt.figure()
+    shown = headline(figure, rows, known)
+    top_of_panels_in = TOP_IN + LINE_IN * len(shown)
+    width, height = style.WIDTH_IN, top_of_panels_in + bands * band_in + BOTTOM_IN
+    figure.set_size_inches(width, height)
     panel_in = (width - LEFT_IN - LABEL_IN - RIGHT_IN) / columns
     for index, metric in enumerate(metrics):
         band, column = divmod(index, columns)
-        top_in = height - TOP_IN - band * band_in - HEAD_IN
+        top_in = height - top_of_panels_in - band * band_in - HEAD_IN
         axes = figure.add_axes(
             ((LEFT_IN + LABEL_IN + column * panel_in) / width, (top_in - rows_in) / height, (panel_in - 0.14) / width,
              rows_in / height)
@@ -189,26 +217,37 @@ def draw(rows: pd.DataFrame, title: str, known: Sequence[Metric], seeds: str = "
     pairs = rows.loc[rows["role"] != "baseline", "pairs"].max()
     few = (rows["verdict"] == "too_few").any()
     bars = "too few for confidence intervals" if few else "bars are confidence intervals"
-    candidates = [policy for policy in policies if roles[policy] == "candidate"]
-    against = f"{several.names_text(candidates, 'policies', 4)} against {policies[0]}" if candidates else policies[0]
-    style.title(figure, ", ".join(part for part in (f"{title}: {against}", seeds) if part))
+    for line, text in enumerate(shown):
+        said = style.fitted(figure, text, (width - 0.25) * style.DPI, 9, "bold")
+        figure.text(0.015, 1 - (0.12 + line * LINE_IN) / height, said, fontsize=9, fontweight="bold", va="top")
     pairs_text = style.plural(int(pairs) if pairs == pairs else 0, "pair")
-    figure.text(
-        0.015, 1 - 0.33 / height, f"differences from {policies[0]}; {pairs_text} under the same seeds; {bars}",
-        fontsize=7, va="top", color=style.QUIET,
-    )  # fmt: skip
-    shown = style.fitted(figure, scenarios, (width - 0.3) * style.DPI, 7)
-    figure.text(0.015, 1 - 0.48 / height, shown, fontsize=7, va="top", color=style.QUIET)
-    legend = [("better", COLOURS["better"]), ("worse", COLOURS["worse"]), ("no difference shown", UNCERTAIN)]
-    x = LEFT_IN
-    for text, colour in legend:
-        figure.add_artist(Line2D([x / width, (x + 0.22) / width], [0.16 / height] * 2, color=colour, linewidth=1.8))
-        figure.text((x + 0.28) / width, 0.16 / height, text, fontsize=7, va="center")
-        x += 0.5 + style.text_width_px(figure, text, 7) / style.DPI
-    signs = "hollow: yardstick    arrow: beyond the axis"
-    if (rows["verdict"] == "not_comparable").any():
-        signs += "    *: who lost more launches looks fast"
-    if (rows["verdict"] == "same_under_every_seed").any():
-        signs += "    =: identical under every seed, no interval"
-    figure.text((x + 0.05) / width, 0.16 / height, signs, fontsize=7, va="center", color=style.QUIET)
+    below_in = 0.16 + LINE_IN * len(shown)
+    told = [
+        "; ".join(filter(None, (title, seeds, scenarios))),
+        f"differences from {policies[0]}; {pairs_text} under the same seeds; {bars}",
+    ]
+    for line, text in enumerate(told):
+        said = style.fitted(figure, text, (width - 0.3) * style.DPI, 7)
+        figure.text(0.015, 1 - (below_in + 0.15 * line) / height, said, fontsize=7, va="top", color=style.QUIET)
+    draw_legend(figure, rows)
     return figure
+
+
+def draw_legend(figure: Figure, rows: pd.DataFrame) -> None:
+    """What the colours and signs mean, in a line at the bottom."""
+    width, height = figure.get_size_inches()
+    legend = [("better", COLOURS["better"], True), ("worse", COLOURS["worse"], True), ("no difference shown", UNCERTAIN, False)]
+    if (rows["role"] == "yardstick").any():
+        legend.append(("yardstick", compare.YARDSTICK_COLOUR, True))
+    x = LEFT_IN
+    for text, colour, is_filled in legend:
+        figure.add_artist(Line2D([(x + 0.06) / width], [0.16 / height], linestyle="none", marker="o", markersize=DOT_PT,
+                                 color=colour, markerfacecolor=colour if is_filled else "white", markeredgewidth=1.3))  # fmt: skip
+        figure.text((x + 0.16) / width, 0.16 / height, text, fontsize=7, va="center")
+        x += 0.34 + style.text_width_px(figure, text, 7) / style.DPI
+    signs = "arrow: beyond the axis"
+    if (rows["verdict"] == "not_comparable").any():
+        signs += "    *: lost more launches"
+    if (rows["verdict"] == "same_under_every_seed").any():
+        signs += "    =: same under every seed"
+    figure.text((x + 0.05) / width, 0.16 / height, signs, fontsize=7, va="center", color=style.QUIET)

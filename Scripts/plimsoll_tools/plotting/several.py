@@ -25,9 +25,11 @@ def expand(paths: list[Path]) -> list[Path]:
             continue
         within = sorted({file.parent for name in RUN_FILES[:5] for file in path.rglob(name)}, key=natural)
         if not within:
-            for kind, table in (("sweep", "sweep.csv"), ("comparison", "comparison.csv")):
+            for kind, table in (("sweep", "sweep.csv"), ("comparison", "comparison.csv"), ("survival", "survival.csv"), ("tuning", "tuning.json")):
                 if (path / table).is_file():
-                    raise FileNotFoundError(f"{path} holds a {kind}'s tables and no runs; {as_called('plot')} {path} draws it")
+                    raise FileNotFoundError(f"{path} holds a {kind}'s tables and no runs; {as_called('report')} {path}, alone, shows it")
+            if any((path / begun).is_file() for begun in ("plan.json", "study.db")):
+                raise FileNotFoundError(f"{path} holds an experiment that is not complete; go on with it, or give another folder")
             raise FileNotFoundError(f"no CSV of a run in {path}")
         found += within
     return list(dict.fromkeys(found))

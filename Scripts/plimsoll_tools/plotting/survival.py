@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -211,6 +212,22 @@ def draw_changes(axes: Axes, rows: pd.DataFrame) -> None:
     small(axes)
 
 
+def gain_text(row: dict[str, Any]) -> str:
+    """What a change gains, in percentage points, with its interval; the most it can where its runs stopped early."""
+    if math.isnan(row["gain"]):
+        return "unknown" if math.isnan(row["gain_high"]) else f"below {whole(row['gain_high']) + 1:+d}"
+    return f"{whole(row['gain']):+d} ({whole(row['gain_low']):+d} to {whole(row['gain_high']):+d})"
+
+
+def headline(answer: pd.Series) -> tuple[str, str]:
+    """How often it survives, and how sure that is beside what was asked for."""
+    name, runs = style.label(str(answer["app"]), 30), style.plural(int(answer["runs"]), "run")
+    interval = f"{percent(float(answer['survival_low']))} to {percent(float(answer['survival_high']))}"
+    verdicts = {"yes": "at least", "no": "less than", "open": "perhaps", "absent": "no run has it;"}
+    said = f"95% interval {interval}, {verdicts.get(str(answer['verdict']), '')} the {percent(float(answer['asked_ratio']))} asked for"
+    return f"{name} survives in {int(answer['lived'])} of {runs}: {percent(float(answer['survival_ratio']))}", said
+
+
 def draw(tables: Tables) -> Figure:
     """The picture of one answer."""
     answer, settings = tables["survival"].iloc[0], tables["settings"]
@@ -232,12 +249,8 @@ def draw(tables: Tables) -> Figure:
     draw_changes(place(5.0, 2.85, below, lower), settings[settings["kind"] == "change"])
     if len(devices):
         draw_devices(place(0.55, 4.1, below + lower + 0.35, 0.2 * len(devices)), devices, asked)
-    name = style.label(str(answer["app"]), 30)
-    runs = style.plural(int(answer["runs"]), "run")
-    interval = f"{percent(float(answer['survival_low']))} to {percent(float(answer['survival_high']))}"
-    style.title(figure, f"{name} survives in {int(answer['lived'])} of {runs}: {percent(float(answer['survival_ratio']))}")
-    verdicts = {"yes": "at least", "no": "less than", "open": "perhaps", "absent": "no run has it;"}
-    said = f"95% interval {interval}, {verdicts.get(str(answer['verdict']), '')} the {asked} asked for"
+    title, said = headline(answer)
+    style.title(figure, title)
     where = f"scenario {style.label(str(answer['scenario']), 30)}, {style.bytes_text(float(answer['ceiling_bytes']))} of memory"
     figure.text(0.015, 1 - 0.33 / height, f"{said}; {where}", fontsize=7, va="top", color=style.QUIET)
     return figure

@@ -47,6 +47,42 @@ def read(directory: Path) -> tuple[pd.DataFrame, list[str], list[Metric]]:
     return table, settings, shown
 
 
+def settings_means(table: pd.DataFrame, settings: list[str], known: list[Metric], decider: str) -> pd.DataFrame:
+    """A row per setting, with the number of its runs and the mean of each metric; scenarios weigh alike. The best by the
+    decider first; of a latency, after them those that lost more launches."""
+    names = list(dict.fromkeys(one.name for one in known if one.name in table) | dict.fromkeys([decider] if decider in table else []))
+    lost = next((one.leaves_out for one in known if one.name == decider), "")
+    names += [lost] if lost in table and lost not in names else []
+    policy = table["policy_label"].where(table["policy_label"] != "", table["policy"])
+    values = {name: pd.to_numeric(table[name], errors="coerce") for name in names}
+    rows = table[[*settings, AFTER]].assign(policy=policy, **values)
+    by = rows.groupby(["policy", *settings, AFTER], sort=False)
+    means = by[names].mean().groupby(level=list(range(len(settings) + 1)), sort=False).mean().reset_index()
+    means["runs"] = rows.groupby(["policy", *settings], sort=False).size().to_numpy()
+    if decider not in means:
+        return means
+    is_higher = metrics.named(known, decider).better == "higher"
+    means = means.sort_values(decider, ascending=not is_higher, kind="stable")
+    return means.sort_values(lost, key=lambda column: column > column.min(), kind="stable") if lost in means else means
+
+
+def best_of(means: pd.DataFrame, settings: list[str], known: list[Metric], decider: str) -> str:
+    """Between which settings the means of the decider lie, in a sentence, which is no verdict on other seeds."""
+    if decider not in means or means[decider].isna().all():
+        return f"No setting has {decider}."
+    metric = metrics.named(known, decider)
+    found = means.dropna(subset=[decider])
+    best, worst = (compare.text_of(float(found[decider].iloc[place]), metric.unit) for place in (0, -1))
+    if found[decider].nunique() == 1:
+        return f"No setting changes the mean of {decider}: it is {best} with each of {len(found)}."
+
+    def said(row: pd.Series) -> str:
+        told = [f"{plain(name)} {value_text(row[name], name)}" for name in settings]
+        return ", ".join([row["policy"], *told] if means["policy"].nunique() > 1 else told)
+
+    return f"{decider} has its best mean, {best}, with {said(found.iloc[0])}, and its worst, {worst}, with {said(found.iloc[-1])}, in these runs."
+
+
 def setting_text(value: float, name: str) -> str:
     if name.endswith("_bytes"):
         return style.exact_bytes_text(value)

@@ -1,4 +1,4 @@
-"""Writes one self-contained page about one or several runs."""
+"""Writes one self-contained page about one or several runs, or about an experiment."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import html
 import json
+import os
 import string
 from importlib.resources import files
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 # What takes long to load is loaded below, when the first line about the progress is there.
 from plimsoll_tools.command_line import Parser, Status, end_in_order, output
 from plimsoll_tools.plotting import several
-from plimsoll_tools.reporting import explanations
+from plimsoll_tools.reporting import experiment, explanations
 from plimsoll_tools.whole_file import write_text
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 TEMPLATES = files("plimsoll_tools.reporting")
 """Where page.html, page.css and the scripts are."""
 
-SCRIPTS = ("basics.js", "view.js", "time.js", "figures.js", "tables.js", "several.js", "page.js")
+SCRIPTS = ("basics.js", "view.js", "time.js", "figures.js", "tables.js", "opening.js", "several.js", "page.js")
 """The parts of the page's script, in their order."""
 
 MOST_BYTES = 8_000_000
@@ -39,14 +40,15 @@ STATUS = Status("report")
 def parse_arguments() -> argparse.Namespace:
     parser = Parser(
         prog="Scripts/report",
-        description="Writes one page that needs nothing else, not even a network: headline figures, pictures linked by "
-        "time, expectations, decisions, scenario and manifest. Several runs, or a directory of runs, are compared. What would "
+        description="Writes one page that needs nothing else, not even a network: a card for each lost app, figures, pictures linked by "
+        "time, expectations, decisions, scenario and manifest. Several runs, or a directory of runs, are compared. Of what compare, "
+        "sweep, survive or tune wrote, the page has the verdict, the figures and the pictures. What would "
         "have saved an ended process, and who would have paid for it, the page has from plimsoll explain if the program is "
         "there.",
-        epilog="Exit status: 0 written, 64 usage, 66 no such directory or no CSV in it, 73 cannot write, "
+        epilog="Exit status: 0 written, 64 usage, 66 no such directory, no CSV in it or an experiment that is incomplete, 73 cannot write, "
         "or --out is there and is no report, 74 standard output cannot be written.",
     )
-    parser.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="a run directory, or a directory of runs")
+    parser.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="a run directory, a directory of runs, or one that compare, sweep, survive or tune wrote")
     parser.add_argument("--out", metavar="FILE", type=output,
                         help="the page (default: report.html in the RUN; of several runs, comparison.html in the current "
                         "folder)")  # fmt: skip
@@ -102,6 +104,49 @@ def page(runs: list[dict[str, Any]], metrics: list[Metric]) -> str:
         TITLE=html.escape(title), STYLE=(TEMPLATES / "page.css").read_text("utf-8"),
         SCRIPT="\n".join((TEMPLATES / name).read_text("utf-8") for name in SCRIPTS), DATA=text,
     )  # fmt: skip
+
+
+def experiment_page(directory: Path, kind: str, out: Path) -> str:
+    """The whole document about an experiment. Raises ValueError for a table that is none of ours."""
+    STATUS.show("reading the tables")
+    account = experiment.account_of(directory, kind)
+    from plimsoll_tools.plotting.__main__ import draw_experiment
+
+    STATUS.show("drawing")
+    pictures = experiment.pictures_of(directory, kind, draw_experiment)
+    folder = os.path.relpath(directory.resolve(), out.resolve().parent)
+    # One head for all pages: what is written over is known by it.
+    head = (TEMPLATES / "page.html").read_text("utf-8").partition("<body>")[0]
+    return Page(head + (TEMPLATES / "experiment.html").read_text("utf-8")).substitute(
+        TITLE=html.escape(account.title), SUBTITLE=html.escape(account.subtitle), MAIN=experiment.body_of(account, pictures, folder),
+        STYLE=(TEMPLATES / "page.css").read_text("utf-8"), SCRIPT=(TEMPLATES / "experiment.js").read_text("utf-8"),
+    )  # fmt: skip
+
+
+def report_experiment(directory: Path, kind: str, options: argparse.Namespace) -> int:
+    """Makes the page about an experiment; the exit status."""
+    out: Path = options.out or directory / "report.html"
+    if out.is_file() and not is_report(out):
+        STATUS.say(f"{out} exists and is no report; give another --out")
+        return 73
+    try:
+        return put(out, experiment_page(directory, kind, out))
+    except (FileNotFoundError, ValueError) as error:
+        STATUS.say(str(error))
+        return 66
+
+
+def put(out: Path, document: str) -> int:
+    """Writes the page and names it; the exit status."""
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        write_text(out, document)
+    except OSError as error:
+        STATUS.say(f"cannot write {out}: {error.strerror or error}")
+        return 73
+    STATUS.clear()
+    print(out)
+    return 0
 
 
 def told(run: Run, label: str, question: explanations.Question) -> dict[str, Any]:
@@ -178,6 +223,8 @@ def write_pictures(work: Drawing) -> int:
 
 def report(options: argparse.Namespace, open_ends: contextlib.ExitStack) -> int:
     """Makes the page; the exit status. Whoever helps to make it ends with `open_ends`."""
+    if len(options.runs) == 1 and (kind := experiment.kind_of(options.runs[0])):
+        return report_experiment(options.runs[0], kind, options)
     try:
         directories = several.expand(options.runs)
         # A page about several runs is none of theirs.
@@ -196,15 +243,7 @@ def report(options: argparse.Namespace, open_ends: contextlib.ExitStack) -> int:
     names = several.labels(directories, [several.summary_of(directory) for directory in directories])
     document = document_of(tables, names, first, options.explain)
     status = write_pictures(work) if work else 0
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        write_text(out, document)
-    except OSError as error:
-        STATUS.say(f"cannot write {out}: {error.strerror or error}")
-        return 73
-    STATUS.clear()
-    print(out)
-    return status
+    return put(out, document) or status
 
 
 def main() -> int:

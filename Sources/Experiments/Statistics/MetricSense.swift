@@ -18,6 +18,9 @@ extension MetricSense {
         "terminations_felt", "terminations_perceived", "terminations_foreground", "stall_time_s", "time_critical_s",
     ]
 
+    /// Of the usual metrics, those in the short table of a comparison: what a person notices of a policy.
+    public static let short = ["launch_latency_p95_ms", "hot_launch_ratio", "terminations", "terminations_felt"]
+
     /// The sense of a column of `summary.csv`; `neither` for an unknown name.
     public init(ofMetric name: String) { self = SummaryMetrics.named(name)?.better ?? .neither }
 }

@@ -27,6 +27,7 @@ package enum ComparisonFolder {
         try booked.folder.directory.write(
             try DataPackage.json(
                 name: "compare", title: "A comparison of policies by Plimsoll",
+                description: comparison.conclusions.joined(separator: "\n"),
                 tables: [Comparison.schema, runs.schema]), to: "datapackage.json")
         try write(runs, Array(cells.indices), cells, to: booked.folder)
         try booked.folder.write(Comparison.schema) { comparison.write(to: $0) }

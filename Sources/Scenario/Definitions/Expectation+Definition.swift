@@ -16,7 +16,9 @@ extension Codec where Value == Expectation {
                     return nil
                 }
                 do throws(ClaimFault) {
-                    return try Expectation(parsing: text, apps: decoding.appNames)
+                    var claim = try Expectation(parsing: text, apps: decoding.appNames)
+                    claim.line = tree.origin.line
+                    return claim
                 } catch {
                     decoding.faultHere(tree.origin, error.message)
                     return nil

@@ -97,7 +97,8 @@ public struct DevicePreset: Sendable {
     /// A plan on this device, under its policy and monitor.
     ///
     /// - Parameter managesMemory: Whether the device has its kernel's management of memory; only devices with a
-    ///   `kernel` can. If not, the policy knows the release by its own parameter, and levels are those of available memory.
+    ///   `kernel` can. If not, the policy knows the release by its own parameter, and levels are those of available
+    ///   memory.
     public func applied(to plan: RunPlan, managesMemory: Bool = false) -> RunPlan {
         var plan = plan
         (plan.device, plan.policy, plan.monitor) = (device, policy.value, monitor.value)

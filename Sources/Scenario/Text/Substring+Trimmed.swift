@@ -1,6 +1,6 @@
 extension Substring {
     /// The text without spaces at its ends.
-    var trimmed: String {
+    package var trimmed: String {
         var text = self
         while text.first == " " { text.removeFirst() }
         while text.last == " " { text.removeLast() }

@@ -8,9 +8,8 @@ struct CaseProgress: CaseListener {
     private var total: Int
     /// Runs that an earlier attempt made.
     private let before: Int
-    let isShown: Bool
+    private let line: StatusLine
     private let began = ContinuousClock.now
-    private var drawn: ContinuousClock.Instant?
     private var remaining: RemainingTime
     /// Whether the beginning and end of each run are told.
     private var isTimed = false
@@ -21,8 +20,11 @@ struct CaseProgress: CaseListener {
     init(total: Int, before: Int = 0, quiet: Bool) {
         (self.total, self.before) = (total, before)
         remaining = RemainingTime(total: total - before)
-        isShown = !quiet && Terminal.showsProgress
+        line = StatusLine(quiet: quiet)
+        update(done: 0)
     }
+
+    var isShown: Bool { line.isShown }
 
     private var elapsed: Double { (ContinuousClock.now - began) / .seconds(1) }
 
@@ -45,12 +47,9 @@ struct CaseProgress: CaseListener {
     mutating func update(done: Int, total: Int) {
         self.total = total
         guard isShown else { return }
-        let clock = ContinuousClock.now
-        guard drawn.map({ clock - $0 > .milliseconds(100) }) ?? true else { return }
-        drawn = clock
-        let all = before + done
+        let (all, most) = (before + done, total)
         let left = left(done: done).map { ", about \(RemainingTime.words($0)) left" } ?? ""
-        Terminal.drawBar(Double(all) / Double(max(1, self.total)), " \(all) of \(self.total) runs\(left)")
+        line.show { _ in Terminal.bar(Double(all) / Double(max(1, most)), " \(all) of \(most) runs\(left)") }
     }
 
     /// The seconds until the end; nil while they are unknown.
@@ -59,8 +58,5 @@ struct CaseProgress: CaseListener {
         return done > 0 ? elapsed / Double(done) * Double(max(0, total - before - done)) : nil
     }
 
-    func finish() {
-        guard isShown, drawn != nil else { return }
-        Terminal.draw("\r\u{1B}[K")
-    }
+    func finish() { line.clear() }
 }

@@ -26,13 +26,18 @@ struct CompareCommand: ParsableCommand {
               plimsoll compare Scenarios/quickstart.yaml --policy lru --policy jetsam \\
                 --seeds 1..5 --format markdown
 
-            The last line says which policy is better on what, by how much, and what it costs on the other metrics.
+            The first line says which policy is better on what, by how much, and what it costs on the other metrics. \
+            The table below it has a row per policy; its columns are the metrics of --metric, or the usual ones. --all \
+            prints every metric of each scenario, with intervals and regret.
 
             Each finished run is kept in ledger.txt at once. If a comparison is interrupted, it prints the command \
             that goes on, with --resume; the tables then have the same bytes as without the interruption.
 
-            Exit status: 0 done; 129, 130 and 143 interrupted, finished runs are kept; if a run fails, its status, \
-            and runs.csv has the others.
+            With --junit or --github the command is a check: each policy must be no worse than the first one on each \
+            metric that has a better direction, or the status is 99. --metric says which metrics count.
+
+            Exit status: 0 done; 99 a check failed; 129, 130 and 143 interrupted, finished runs are kept; if a run \
+            fails, its status, and runs.csv has the others.
             """)
 
     @OptionGroup var options: ExperimentOptions
@@ -46,6 +51,9 @@ struct CompareCommand: ParsableCommand {
         completion: Candidates.metrics)
     var metrics: [String] = []
 
+    @Flag(name: .customLong("all"), help: "Print every metric of each scenario, with its interval and its regret.")
+    var printsAll = false
+
     @Flag(
         help: """
             Continue the comparison in --out, if there is one. Except for --metric, all other options must be those of \
@@ -57,6 +65,8 @@ struct CompareCommand: ParsableCommand {
         help: "The folder to write. By default runs/compare, or the first of runs/compare-2, -3, … that is free.",
         completion: .directory)
     var out: String?
+
+    @OptionGroup var checks: CheckOptions
 
     func validate() throws {
         try refuseEmpty(out, "--out")
@@ -83,6 +93,7 @@ struct CompareCommand: ParsableCommand {
                 Terminal.say(plan.outline())
                 return .success
             }
+            try checks.check(keeping: options.scenarios, besides: out)
             Interruption.install(endingAtSecondCtrlC: true)
             var booked = try BookedFolder(.comparison, plan, path: out, resume: resume)
             defer { withExtendedLifetime(booked) {} }
@@ -102,7 +113,8 @@ struct CompareCommand: ParsableCommand {
                 bootstrap: .standard, summaries: cells)
             try attempt.endIfAsked(booked, cost)
             try write(comparison, cells, to: booked, jobs: jobs, clock, cost)
-            return .success
+            return try checks.tell(
+                CheckReport(of: comparison), keeping: options.scenarios, besides: booked.path)
         }
     }
 
@@ -119,12 +131,15 @@ struct CompareCommand: ParsableCommand {
         guard !options.quiet else { return }
         let seconds = String(format: "%.1f s, %.1f s of CPU", clock.seconds, cost.cpuSeconds)
         let done = "\(cost.runs.counted("run")) in \(seconds), \(jobs) at a time; written to \(booked.path)"
-        switch options.format {
-        case .text: Terminal.say(([comparison.text, done, ""] + comparison.conclusions).joined(separator: "\n"))
-        case .markdown:
-            Terminal.complain(done)
-            Terminal.say(comparison.markdown)
-        }
+        let table = ComparisonTable(comparison, metrics: metrics.isEmpty ? MetricSense.short : metrics)
+        let parts =
+            switch (options.format, printsAll) {
+            case (.text, false): comparison.conclusions + ["", table.text(Terminal.painted), done]
+            case (.text, true): [comparison.text(Terminal.painted), done, ""] + comparison.conclusions
+            case (.markdown, _): [printsAll ? comparison.markdown : table.markdown]
+            }
+        if options.format == .markdown { Terminal.complain(done) }
+        Terminal.say(parts.joined(separator: "\n"))
     }
 }
 

@@ -47,9 +47,12 @@ struct SurviveCommand: ParsableCommand {
             finished run is recorded at once: --resume continues an interrupted command, with the same answer. \
             `plimsoll plot` draws the folder.
 
-            Exit status: 0 answered, whatever the answer; 65 if the scenario is invalid or has no such app; 66 if it \
-            is missing; 71 if the host has too little memory; 73 or 74 if --out cannot be made or written; 129, 130 \
-            and 143 interrupted.
+            With --junit or --github the command is a check: the status is 99 if the answer is no. If the interval \
+            allows yes and no, the check is undecided, and the status 0; more seeds decide.
+
+            Exit status: 0 answered, without --junit and --github whatever the answer; 99 a check failed; 65 if the \
+            scenario is invalid or has no such app; 66 if it is missing; 71 if the host has too little memory; 73 or \
+            74 if a file or folder cannot be made or written; 129, 130 and 143 interrupted.
             """)
 
     @Argument(help: "A scenario file, or a JetsamEvent report.", completion: Candidates.scenarios)
@@ -159,6 +162,8 @@ struct SurviveCommand: ParsableCommand {
         help: "The folder to write. By default runs/survive, or the first of runs/survive-2, -3, … that is free.",
         completion: .directory)
     var out: String?
+
+    @OptionGroup var checks: CheckOptions
 
     @Flag(help: "Print no answer and no progress.")
     var quiet = false

@@ -134,6 +134,8 @@ struct SurviveRun {
     // MARK: The runs
 
     func run() throws -> ExitCode {
+        let inputs = [command.scenario].compactMap(\.self)
+        try command.checks.check(keeping: inputs, besides: command.out)
         let folder = try SurvivalFolder(question, path: command.out, resume: command.resume)
         defer { withExtendedLifetime(folder) {} }
         var study = Study(question, sizing: sizing)
@@ -165,19 +167,23 @@ struct SurviveRun {
             throw interruption
         }
         progress.finish()
-        try finish(Answer(study), guessed, folder, made: made)
-        return ExitStatus.done.code
+        let answer = Answer(study)
+        try finish(answer, guessed, folder, made: made)
+        return try command.checks.tell(
+            CheckReport(of: answer, footprint: sizing?.present, file: command.scenario), keeping: inputs,
+            besides: folder.path)
     }
 
     /// Makes the runs that an earlier attempt did not finish, and records each one at once.
     ///
-    /// - Parameter tell: Gets the number of these runs that are done.
+    /// - Parameter tell: Gets the number of these runs that are done, at the beginning and after each of them.
     private func play(
         _ requests: [RunRequest], in folder: SurvivalFolder, _ made: inout Int, tell: (Int) -> Void
     ) throws -> [Fate] {
         var fates = try folder.finished(requests)
         let missing = requests.indices.filter { fates[$0] == nil }
         var done = requests.count - missing.count
+        tell(done)
         try RunLine(jobs: jobs).each(missing.map { work(requests[$0]) }) { place, fate in
             try folder.book([(requests[missing[place]], fate)])
             fates[missing[place]] = fate

@@ -1,27 +1,10 @@
 import Experiments
 import Metrics
 import Quantities
-import RunFolders
 
 extension Comparison {
-    /// One sentence per policy other than the baseline. It covers the last section: the only scenario, or all
-    /// together.
-    var conclusions: [String] {
-        guard let section = sections.last else { return [] }
-        let scope = section.scenario ?? "each of \(plan.scenarios.count) scenarios, with equal weights"
-        let place = "Over \(plan.seeds.count.counted("seed")) of \(scope)"
-        let labels = plan.policies.map { $0?.label ?? "" }
-        guard asked > 1 else {
-            return ["\(place), \(labels[0]) ran with the yardsticks only; name a second --policy to compare with it."]
-        }
-        return (1..<asked).map { policy in
-            let findings = section.blocks.map { Finding($0.metric, $0.sense, $0.rows[policy].result) }
-            return "\(place), \(Conclusion(labels[policy], against: labels[0], findings).sentence)."
-        }
-    }
-
-    /// The tables and the sentences, for a pull request.
-    var markdown: String {
+    /// The tables of every metric and the sentences, for a pull request.
+    package var markdown: String {
         let percent = figure(bootstrap.confidence * 100)
         let parts = sections.flatMap { section in
             let all = "all \(plan.scenarios.count) scenarios, with equal weights"
@@ -44,7 +27,7 @@ extension Comparison {
             let interval = result.interval.map { "[\(signed($0.low)), \(signed($0.high))]" }
             return [
                 row.role == .baseline ? Markdown.code(block.metric) + hint : "", Markdown.code(row.policy),
-                words(row, isPlain: true),
+                words(row),
                 result.mean.map(figure) ?? "none", result.difference.map(signed) ?? "", interval ?? "",
                 row.regretForesight.map(signed) ?? "",
             ]
@@ -54,13 +37,13 @@ extension Comparison {
 
 extension SettingsComparison {
     /// The sentence about the best setting.
-    var conclusion: String { "Over \(scope): \(sentence)." }
+    package var conclusion: String { "Over \(scope): \(sentence)." }
 
     /// The most settings that the table shows. It counts the others in a sentence.
     private static let most = 50
 
     /// A table of the settings by the deciding metric, and the sentence, for a pull request.
-    var markdown: String {
+    package var markdown: String {
         let rows = (0..<min(count, SettingsComparison.most)).map { setting in
             let own = compared(decider, setting, with: setting == 0 ? nil : 0)
             let interval = own.interval.map { "[\(signed($0.low)), \(signed($0.high))]" }

@@ -4,8 +4,8 @@ import Metrics
 import Quantities
 
 extension Comparison {
-    /// The text for stdout.
-    var text: String {
+    /// Every metric of each scenario, and of all together, as text for stdout.
+    package func text(_ paint: TextLook.Paint = { text, _ in text }) -> String {
         let percent = figure(bootstrap.confidence * 100)
         var lines: [String] = []
         for section in sections {
@@ -13,12 +13,12 @@ extension Comparison {
             let scenarios = section.scenario ?? "all \(plan.scenarios.count) scenarios, with equal weights"
             if !lines.isEmpty { lines.append("") }
             lines.append(
-                Terminal.bold(scenarios) + ": \(seeds.counted("seed")) under each policy; "
+                paint(scenarios, .strong) + ": \(seeds.counted("seed")) under each policy; "
                     + "differences from \(plan.policies[0]?.label ?? "")")
             if isSameUnderEverySeed(section) {
                 lines.append("  Identical under every seed: more seeds show nothing new, so they count as one case.")
             }
-            for block in section.blocks { lines += table(block) }
+            for block in section.blocks { lines += table(block, paint) }
         }
         lines += [
             "",
@@ -35,32 +35,33 @@ extension Comparison {
         return !candidates.isEmpty && candidates.allSatisfy(\.result.isSameUnderEverySeed)
     }
 
-    private func table(_ block: Block) -> [String] {
+    private func table(_ block: Block, _ paint: TextLook.Paint) -> [String] {
         let hint = block.sense == .neither ? "" : " (\(block.sense.rawValue) is better)"
-        let width = max(10, block.rows.map(\.policy.count).max() ?? 0)
-        let head = "  \(pad("policy", width))  \(left("mean", 11))  \(left("difference", 11))  \(pad("interval", 25))"
+        let width = max(10, block.rows.map(\.policy.terminalColumns).max() ?? 0)
+        let head =
+            "  \("policy".padded(to: width))  \(left("mean", 11))  \(left("difference", 11))  "
+            + "interval".padded(to: 25)
         let rows = block.rows.map { row in
             let result = row.result
             let interval = result.interval.map { "[\(signed($0.low)), \(signed($0.high))]" } ?? ""
             let line =
-                "  \(pad(row.policy, width))  \(left(result.mean.map(figure) ?? "none", 11))  "
-                + "\(left(result.difference.map(signed) ?? "", 11))  \(pad(interval, 25))  "
-                + "\(left(row.regretForesight.map(signed) ?? "", 10))  \(words(row))"
+                "  \(row.policy.padded(to: width))  \(left(result.mean.map(figure) ?? "none", 11))  "
+                + "\(left(result.difference.map(signed) ?? "", 11))  \(interval.padded(to: 25))  "
+                + "\(left(row.regretForesight.map(signed) ?? "", 10))  \(words(row, paint))"
             return line
         }
-        return ["", Terminal.bold(block.metric) + hint, head + "  \(left("regret", 10))"] + rows
+        return ["", paint(block.metric, .strong) + hint, head + "  \(left("regret", 10))"] + rows
     }
 
-    /// - Parameter isPlain: Without a terminal's colours.
-    func words(_ row: Row, isPlain: Bool = false) -> String {
+    func words(_ row: Row, _ paint: TextLook.Paint = { text, _ in text }) -> String {
         let result = row.result
         let balance = result.balance.map { " (\($0.better) better, \($0.same) same, \($0.worse) worse)" } ?? ""
         return switch result.verdict {
         case .baseline: "baseline"
         case .identical: "identical: every pair is equal"
         case .notShown: "no difference shown: the interval contains 0\(balance)"
-        case .better: (isPlain ? "better" : Terminal.green("better")) + constancy(result) + balance
-        case .worse: (isPlain ? "worse" : Terminal.red("worse")) + constancy(result) + balance
+        case .better: paint("better", .good) + constancy(result) + balance
+        case .worse: paint("worse", .bad) + constancy(result) + balance
         case .notComparable: "not comparable: lost launches have no latency, and the policies lost unequal numbers"
         case .sameUnderEverySeed: "identical under every seed: no interval"
         case .higher: "higher"
@@ -89,7 +90,5 @@ extension Comparison {
         return value > 0 ? "+" + text : text == "-0" ? "0" : text
     }
 
-    private func left(_ text: String, _ width: Int) -> String {
-        String(repeating: " ", count: max(0, width - text.count)) + text
-    }
+    private func left(_ text: String, _ width: Int) -> String { text.padded(to: width, before: true) }
 }

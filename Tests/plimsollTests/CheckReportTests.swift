@@ -1,0 +1,209 @@
+import Foundation
+import Lifecycle
+import Metrics
+import Quantities
+import Scenario
+import Testing
+
+@testable import RunFolders
+
+@Suite("what continuous integration reads")
+struct CheckReportTests {
+    private let report = CheckReport(
+        "evening",
+        [
+            .init("music survives", file: "a, b.yaml", line: 7, .passed, "observed 1"),
+            .init("launch_latency_p95_ms < 900", file: "a, b.yaml", line: 8, .failed, "observed 1 200 & 3 %"),
+            .init("\"mail\" survives\non", file: nil, .undecided, "60 to 98 %"),
+        ])
+
+    @Test("JUnit XML has a suite with a case for each claim, and every sign of a name comes through")
+    func junit() {
+        #expect(
+            report.junit == """
+                <?xml version="1.0" encoding="UTF-8"?>
+                <testsuites name="plimsoll" tests="3" failures="1" errors="0" skipped="1">
+                  <testsuite name="evening" tests="3" failures="1" errors="0" skipped="1">
+                    <testcase name="music survives" classname="evening" file="a, b.yaml" line="7"/>
+                    <testcase name="launch_latency_p95_ms &lt; 900" classname="evening" file="a, b.yaml" line="8">
+                      <failure message="observed 1 200 &amp; 3 %"/>
+                    </testcase>
+                    <testcase name="&quot;mail&quot; survives\\non" classname="evening">
+                      <skipped message="60 to 98 %"/>
+                    </testcase>
+                  </testsuite>
+                </testsuites>
+
+                """)
+        #expect(report.hasFailed)
+    }
+
+    @Test("GitHub gets an error for what failed and a warning for what is undecided, with place and title")
+    func annotations() {
+        #expect(
+            report.annotations == [
+                "::error file=a%2C b.yaml,line=8,title=evening::launch_latency_p95_ms < 900: observed 1 200 & 3 %25",
+                #"::warning title=evening::"mail" survives\non: 60 to 98 %25"#,
+            ])
+    }
+
+    @Test("a report without a failed case fails nothing, and annotates nothing")
+    func passed() {
+        let passed = CheckReport("evening", [.init("music survives", file: nil, .passed, "observed 1")])
+        #expect(!passed.hasFailed && passed.annotations.isEmpty)
+        #expect(passed.junit.contains("tests=\"1\" failures=\"0\""))
+    }
+
+    @Test("an earlier report is replaced; no other file, no scenario and no folder is")
+    func files() throws {
+        let folder = try Program.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func path(_ name: String) -> String { folder.appending(path: name).path() }
+        try report.write(to: path("junit.xml"), keeping: [], besides: nil)
+        try CheckReport("other", []).write(to: path("junit.xml"), keeping: [], besides: nil)
+        #expect(try Program.text(folder.appending(path: "junit.xml")).contains("name=\"other\""))
+        for name in ["mine.xml", "scenario.yaml"] { try Data("mine".utf8).write(to: URL(filePath: path(name))) }
+        for name in ["mine.xml", "scenario.yaml", "none/junit.xml", ""] {
+            #expect(throws: Failure.self, "\(name)") {
+                try report.write(to: path(name), keeping: [path("scenario.yaml")], besides: path("run"))
+            }
+        }
+        for name in ["mine.xml", "scenario.yaml"] {
+            #expect(try Program.text(folder.appending(path: name)) == "mine")
+        }
+        // The folder that the command makes may not exist yet.
+        try CheckReport.check(path("run/junit.xml"), keeping: [path("scenario.yaml")], besides: path("run"))
+    }
+}
+
+@Suite("commands as checks", .serialized)
+struct CheckCommandTests {
+    /// The tiny scenario with a claim that fails and one that holds, in its last lines.
+    private func within(_ body: (URL) throws -> Void) throws {
+        try Experiments.within { folder in
+            let text = Experiments.tiny + "\nexpect:\n  - a.terminations == 9\n  - warnings >= 0\n"
+            try Data(text.utf8).write(to: folder.appending(path: "claims.yaml"))
+            try body(folder)
+        }
+    }
+
+    @Test("a run names the line of a claim that failed: in its summary, to GitHub and in the XML")
+    func run() throws {
+        try within { folder in
+            let line = Experiments.tiny.split(separator: "\n", omittingEmptySubsequences: false).count + 2
+            let words = ["run", "claims.yaml", "--out", "r", "--junit", "r/junit.xml", "--github"]
+            let result = try Program.run(words, in: folder)
+            #expect(result.status == 99)
+            #expect(result.out.contains("✗ a.terminations == 9 (observed 1), claims.yaml:\(line)\n"), "\(result.out)")
+            #expect(result.out.contains("✓ warnings >= 0\n"))
+            let annotation = "::error file=claims.yaml,line=\(line),title=tiny::a.terminations == 9: observed 1\n"
+            #expect(result.error.contains(annotation), "\(result.error)")
+            let xml = try Program.text(folder.appending(path: "r/junit.xml"))
+            #expect(xml.contains("file=\"claims.yaml\" line=\"\(line)\"") && xml.contains("failures=\"1\""))
+            #expect(!xml.contains(" time="), "the same run has the same bytes")
+            let taken = try Program.run(["run", "tiny.yaml", "--out", "s", "--junit", "tiny.yaml"], in: folder)
+            #expect(taken.status == 73 && taken.error.contains("would be overwritten"), "\(taken.error)")
+            #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "s").path()))
+        }
+    }
+
+    @Test("a victim has a line with the time, the cause and what the user lost")
+    func victims() throws {
+        try within { folder in
+            let result = try Program.run(["run", "tiny.yaml", "--out", "r"], in: folder)
+            let rows = try Experiments.rows(folder.appending(path: "r/terminations.csv"))
+            #expect(!rows.isEmpty && rows.count <= 8)
+            for row in rows {
+                let second = Int(Double(row["time_s"] ?? "") ?? -1)
+                let clock = String(format: "%d:%02d", second / 60, second % 60)
+                #expect(result.out.contains("\n                \(clock) \(row["app"] ?? ""): "), "\(result.out)")
+            }
+        }
+    }
+
+    @Test("a comparison fails if a policy is shown to be worse, and passes the other way round")
+    func compare() throws {
+        try within { folder in
+            let options = ["--seeds", "1..2", "--metric", "terminations", "--quiet", "--github"]
+            func compare(_ first: String, _ second: String, _ name: String) throws -> Program.Result {
+                try Program.run(
+                    ["compare", "tiny.yaml", "--policy", first, "--policy", second, "--out", name]
+                        + ["--junit", "\(name).xml"] + options, in: folder)
+            }
+            let (there, back) = (try compare("unbounded", "lru", "there"), try compare("lru", "unbounded", "back"))
+            #expect(there.status == 99 && there.error.contains("::error file=tiny.yaml,"), "\(there.error)")
+            #expect(back.status == 0 && !back.error.contains("::error"), "\(back.error)")
+            let xml = try Program.text(folder.appending(path: "there.xml"))
+            #expect(xml.contains("lru is no worse than unbounded on terminations, tiny"), "\(xml)")
+        }
+    }
+
+    @Test("a survival that is asked for and not there is status 99 for a check, and 0 without one")
+    func survive() throws {
+        try within { folder in
+            let words = ["survive", "tiny.yaml", "--app", "a", "--seeds", "1..8", "--share-only", "--quiet"]
+            let plain = try Program.run(words + ["--out", "plain"], in: folder)
+            let check = try Program.run(words + ["--out", "check", "--junit", "survive.xml"], in: folder)
+            #expect(plain.status == 0 && check.status == 99, "\(plain.error)\(check.error)")
+            let xml = try Program.text(folder.appending(path: "survive.xml"))
+            #expect(xml.contains(" survives in 90% of the runs") && xml.contains("<failure message=\"No: "), "\(xml)")
+        }
+    }
+}
+
+@Suite("the victims in a run's summary")
+struct VictimLinesTests {
+    private typealias Fact = RunTally.TerminationFact
+
+    private func end(_ app: String, at second: Int64, wanted: TimeSpan? = nil, front: Bool = false) -> Fact {
+        var course = RunTally.TerminationCourse()
+        (course.explanation, course.decision) = ("idle longest; critical: 3% free, threshold 5%", 1)
+        var end = Fact(
+            app: app, pid: ProcessID(1), at: Instant(microseconds: second * 1_000_000), reason: .memoryPressure,
+            wasForeground: front, wasPerceived: wanted != nil, footprint: .zero, course: course)
+        end.wantedAfter = wanted
+        return end
+    }
+
+    @Test("each says when, which, why, and what the user lost")
+    func words() {
+        let ends = [
+            end("mail", at: 75, wanted: .seconds(60)), end("game", at: 3_700), end("chat", at: 80, front: true),
+            end("feed", at: 81, wanted: .minutes(20)),
+        ]
+        #expect(
+            VictimLines(ends: ends, table: nil).lines.map(\.text) == [
+                "1:15 mail: critical: 3% free, threshold 5%; wanted 60 s later",
+                "1:01:40 game: critical: 3% free, threshold 5%; not missed",
+                "1:20 chat: critical: 3% free, threshold 5%; it was on screen",
+                "1:21 feed: critical: 3% free, threshold 5%; wanted 20 min later",
+            ])
+    }
+
+    @Test("of more than eight, those that the user felt have lines, in the order of time, and the rest is counted")
+    func most() {
+        let ends = (0..<12).map { end("app\($0)", at: Int64($0), wanted: $0 == 11 ? .seconds(5) : nil) }
+        let lines = VictimLines(ends: ends, table: "terminations.csv").lines
+        #expect(lines.count == 9 && lines[6].text.contains("app6") && lines[7].text.contains("app11"))
+        #expect(lines[7].isFelt && lines[8].text == "and 4 more: terminations.csv")
+    }
+
+    @Test("without a decision of a policy the whole explanation is the cause")
+    func withoutDecision() {
+        var own = end("chat-notify", at: 9)
+        (own.course.explanation, own.course.decision) = ("footprint 3076KiB crossed its limit; a test", nil)
+        #expect(VictimLines.cause(of: own) == "footprint 3076KiB crossed its limit; a test")
+        own.course.explanation = ""
+        #expect(VictimLines.cause(of: own) == "memoryPressure")
+    }
+
+    @Test("the first line names device and scale, where there are any")
+    func place() throws {
+        var device = try ScenarioLoader.load(path: Program.scenario("headline")).get().device
+        #expect(RunReport.place(of: device) == " on an iPhone 13, at 12.5%")
+        (device.name, device.scale) = ("Pixel 6", .one)
+        #expect(RunReport.place(of: device) == " on a Pixel 6")
+        device.name = nil
+        #expect(RunReport.place(of: device).isEmpty)
+    }
+}
