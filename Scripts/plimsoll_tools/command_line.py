@@ -10,6 +10,8 @@ import json
 import os
 import re
 import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
@@ -136,21 +138,45 @@ class Shown(io.TextIOWrapper):
         return len(text)
 
 
+BEAT_S = 0.5
+"""How often a line about what is being done is drawn anew: a person who waits a second sees that the work goes on."""
+
+
 class Status:
     """One line on standard error that says what is being done, drawn anew in place, and gone at the end.
 
-    On a terminal only, where a person waits; a log would keep every one of them.
+    On a terminal only, where a person waits; a log would keep every one of them. A thread adds the seconds that the same
+    work has taken, because a single step may take long.
     """
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.shown = ""
+        self.since_s = 0.0
+        self.lock = threading.Lock()
+        self.beating: threading.Thread | None = None
 
     def show(self, text: str) -> None:
         if text == self.shown or not sys.stderr.isatty():
             return
-        self.shown = text
-        print(f"\r\x1b[2K{self.fitted(f'{self.name}: {text}')}", end="", file=sys.stderr, flush=True)
+        with self.lock:
+            self.shown, self.since_s = text, time.monotonic()
+            self.draw()
+        if not self.beating:
+            self.beating = threading.Thread(target=self.beat, daemon=True)
+            self.beating.start()
+
+    def draw(self) -> None:
+        waited_s = int(time.monotonic() - self.since_s)
+        text = f"{self.name}: {self.shown}" + (f" ({waited_s} s)" if waited_s else "")
+        print(f"\r\x1b[2K{self.fitted(text)}", end="", file=sys.stderr, flush=True)
+
+    def beat(self) -> None:
+        while True:
+            time.sleep(BEAT_S)
+            with self.lock:
+                if self.shown:
+                    self.draw()
 
     @staticmethod
     def fitted(line: str) -> str:
@@ -162,8 +188,9 @@ class Status:
         return line[: (columns or 80) - 1]
 
     def clear(self) -> None:
-        if self.shown:
-            print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
+        with self.lock:
+            if self.shown:
+                print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
             self.shown = ""
 
     def say(self, message: str) -> None:

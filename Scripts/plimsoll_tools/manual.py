@@ -26,8 +26,10 @@ ESCAPES = str.maketrans({"\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", "^
 
 
 def plain(text: str) -> str:
-    """The text as roff shows it: nothing in it is a request, a quote stays the quote that a shell takes."""
-    text = text.translate(ESCAPES)
+    """The text as roff shows it: nothing in it is a request, a quote stays the quote that a shell takes, and a character that
+    is not of ASCII is spelt out, for not every roff reads UTF-8.
+    """
+    text = "".join(letter if letter.isascii() else f"\\[u{ord(letter):04X}]" for letter in text.translate(ESCAPES))
     return f"\\&{text}" if text.startswith(".") else text
 
 

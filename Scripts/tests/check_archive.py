@@ -354,9 +354,9 @@ class Trials:
         man = self.place.prefix / "share" / "man"
         pages = sorted(path.stem for path in (self.place.outside / "p/share/man/man1").iterdir())
         for page in pages:
-            text = self.place.run("env", "MANPAGER=cat", "MANWIDTH=80", "man", "--warnings", "-M", man, page)
-            if "NAME" not in text or "SYNOPSIS" not in text:
-                raise Fault(f"{page}: {text[:200]}")
+            text, said = self.place.call("env", "MANPAGER=cat", "MANWIDTH=80", "man", "--warnings", "-M", man, page)
+            if "NAME" not in text or "SYNOPSIS" not in text or "warning" in said:
+                raise Fault(f"{page}: {said[:200]}{text[:200]}")
         return f"{len(pages)} pages"
 
     def sets_python_up(self) -> str:

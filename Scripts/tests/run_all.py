@@ -35,6 +35,7 @@ from pathlib import Path
 # Before the installation, this runs in a Python that knows nothing of the package.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from check_container import engine
 from slowest import MOST, table, timed
 from stages import Command, Stages
 
@@ -58,7 +59,8 @@ def arguments() -> argparse.Namespace:
         (extent, "all", "also the tests that take long, and the build that people get, as continuous integration does"),
         (parser, "no-install", "install nothing: tests that need what is missing are skipped"),
         (parser, "fail-on-skip", "fail if a test was skipped that this machine could have run"),
-        (parser, "package", "also make the archive of Scripts/package and try it here, which needs a build of its own"),
+        (parser, "package", "also make the archive of Scripts/package and try it here, which needs a build of its own, and the image "
+         "of Containerfile where podman or docker works"),
     ):
         group.add_argument(f"--{name}", action="store_true", help=text)
     parser.add_argument("--sanitize", action="append", default=[], choices=("address", "thread", "undefined"),
@@ -87,6 +89,14 @@ class Everything:
         if not is_there:
             with self.skips.open("a", encoding="utf-8") as file:
                 file.write(f"{what}: {Path(tool).name} is not installed\n")
+        return is_there
+
+    def has_engine(self) -> bool:
+        """Whether containers can be built here."""
+        is_there = engine() is not None
+        if not is_there:
+            with self.skips.open("a", encoding="utf-8") as file:
+                file.write("container: machine: neither podman nor docker works here\n")
         return is_there
 
     def tests(self, runner: str, *words: object) -> Command:
@@ -142,6 +152,8 @@ class Everything:
             stages.run("tests of the shipping program", shipped, needs="shipping build")
         if self.given.package:
             stages.run("archive", *self.archive())
+            if self.has_engine():
+                stages.run("container", (*PYTHON, "Scripts/tests/check_container.py"))
 
     def status(self) -> int:
         """The exit status. Prints what came of the stages."""

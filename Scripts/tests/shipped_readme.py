@@ -6,9 +6,11 @@ import os
 import re
 import shlex
 import unittest
+from pathlib import Path
 
 from release import SCENARIOS, ReleaseCase
 
+from plimsoll_tools import session
 from plimsoll_tools.checkout import ROOT
 
 README = (ROOT / "README.md").read_text("utf-8")
@@ -91,10 +93,15 @@ class Readme(ReleaseCase):
         run = ["run", "Scenarios/headline.yaml", "--backend", "accounting", "--out", "runs/headline"]
         said = self.ends("plimsoll", *run, "--report-follows", folder=self.directory).stdout.splitlines()
         # The first line has the duration, and the last one is that of Scripts/run.
-        self.assertEqual(said[1:], quoted("headline: policy")[1:-1])
+        self.assertEqual(said[1:], quoted("headline on an iPhone 13")[1:-1])
         words = ["explain", "runs/headline", "--app", "editor", "--most", "1"]
         why = self.ends("plimsoll", *words, folder=self.directory).stdout
         self.assertEqual(why.rstrip("\n").splitlines(), quoted("editor was ended"))
+
+    def test_the_recorded_session_is_what_the_program_says(self) -> None:
+        picture = (ROOT / "Sources/plimsoll/plimsoll.docc/session.svg").read_text("utf-8")
+        screen = session.recorded(session.SESSION, Path(self.plimsoll), ("--backend", "accounting"))
+        self.assertEqual(session.texts(picture), session.texts(session.drawn(screen, "")), "record it anew: plimsoll_tools/session.py")
 
     def test_the_scenario_of_the_readme_holds_what_it_expects(self) -> None:
         text = README.split("```yaml\n")[1].split("```")[0]

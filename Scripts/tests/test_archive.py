@@ -225,6 +225,13 @@ class Manual(FolderCase):
         self.assertIn("       .yaml or - for standard input.\n", page)
         self.assertNotIn("secret", page)
 
+    def test_a_page_needs_no_roff_that_reads_utf_8(self) -> None:
+        other = json.loads(json.dumps(HELP))
+        other["command"]["abstract"] = "Says … of 16 → 🜁 \\[u2026] -- é."
+        self.written(json.dumps(other))
+        self.assertTrue((self.directory / "man" / "plimsoll.1").read_bytes().isascii())
+        self.assertIn("Says … of 16 → 🜁 \\[u2026] -- é", self.rendered("plimsoll.1"))
+
     def test_what_is_no_help_is_65(self) -> None:
         for text in ("", "[]", '{"command": {}}', '{"command": {"commandName": 3}}'):
             self.assertEqual(self.written(text).returncode, 65, text)

@@ -8,8 +8,9 @@ import pty
 import re
 import subprocess
 import sys
+import time
 import unittest
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,12 +21,20 @@ from harness import FolderCase, call_main, load_main
 from synthetic_run import write_run
 from test_report import answer, explanation
 
+from plimsoll_tools import command_line
 from plimsoll_tools.command_line import PLAIN, Status, visible
 from plimsoll_tools.plotting import pictures, run_directory
 from plimsoll_tools.plotting.run_directory import cells_of, read_run
 
 LINE = re.compile("\r\x1b\\[2K([^\r]*)")
 """What is drawn in place of the line before."""
+
+SECONDS = re.compile(r" \(\d+ s\)$")
+
+
+def steps(lines: list[str]) -> list[str]:
+    """What was done in turn; a step that takes long is drawn again and again."""
+    return list(dict.fromkeys(SECONDS.sub("", line) for line in lines))
 
 
 class RunCase(FolderCase):
@@ -59,21 +68,21 @@ class OnATerminal(RunCase):
     def test_a_plot_says_what_it_does_and_how_far_it_is(self) -> None:
         run = self.make()
         lines = self.lines("plotting", run)
-        self.assertEqual(lines[:3], ["plot: starting", "plot: reading the tables", "plot: drawing"])
-        self.assertRegex("\n".join(lines), r"plot: drawing: 0 of 6 pictures\n(.*\n)*plot: drawing: 5 of 6 pictures")
+        self.assertEqual(steps(lines)[:3], ["plot: starting", "plot: reading the tables", "plot: drawing"])
+        self.assertRegex("\n".join(lines), r"plot: drawing: 0 of 7 pictures\n(.*\n)*plot: drawing: 6 of 7 pictures")
         self.assertEqual(lines[-1], "")
 
     def test_a_report_says_that_it_waits_for_explanations_and_how_long(self) -> None:
         run = self.make(apps=14, minutes=30.0)
         end = explanation(1, 1.0, "It was.")
         lines = self.lines("reporting", run, program=self.program(f"sleep 4\ncat <<'E'\n{answer(end)}\nE\n"))
-        self.assertEqual(lines[:3], ["report: starting", "report: reading the tables", "report: making the page"])
+        self.assertEqual(steps(lines)[:3], ["report: starting", "report: reading the tables", "report: making the page"])
         self.assertRegex("\n".join(lines), r"what would have saved the ended processes \(.*\d s\)")
         self.assertEqual(lines[-1], "")
 
     def test_a_call_for_both_tells_of_both(self) -> None:
         lines = "\n".join(self.lines("reporting", "--pictures", self.make()))
-        self.assertRegex(lines, r"making the page\n(.*\n)*report: drawing: \d of 6 pictures")
+        self.assertRegex(lines, r"making the page\n(.*\n)*report: drawing: \d of 7 pictures")
         self.assertTrue(lines.endswith("\n"))
 
     def test_a_line_is_no_wider_than_the_terminal_and_gone_before_another_is_said(self) -> None:
@@ -86,6 +95,30 @@ class OnATerminal(RunCase):
             status.clear()
         written = "".join(call.args[0] for call in terminal.write.call_args_list)
         self.assertEqual(written, "\r\x1b[2Kplot: a text that i\r\x1b[2Kplot: something is missing\n")
+
+    def test_a_step_that_takes_long_is_said_anew_with_its_seconds_until_the_line_is_gone(self) -> None:
+        terminal = mock.Mock(wraps=io.StringIO(), isatty=lambda: True, fileno=lambda: 2)
+        with mock.patch.object(sys, "stderr", terminal), mock.patch.object(command_line, "BEAT_S", 0.05):
+            status = Status("plot")
+            status.show("drawing")
+            self.wait_for(lambda: terminal.write.call_count > 3)
+            status.since_s -= 7
+            self.wait_for(lambda: "plot: drawing (7 s)" in str(terminal.write.call_args_list))
+            status.clear()
+            gone = terminal.write.call_count
+            time.sleep(0.3)
+            self.assertEqual(terminal.write.call_count, gone)
+            status.show("reading")
+            self.wait_for(lambda: terminal.write.call_count > gone + 3)
+            status.clear()
+        written = [call.args[0] for call in terminal.write.call_args_list]
+        self.assertEqual(set(written[gone:]), {"\r\x1b[2Kplot: reading", "", "\r\x1b[2K"})
+
+    def wait_for(self, condition: Callable[[], bool]) -> None:
+        until = time.monotonic() + 60
+        while not condition():
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.01)
 
     def test_without_a_terminal_nothing_is_said(self) -> None:
         with mock.patch.object(sys, "stderr", io.StringIO()) as log:
@@ -181,18 +214,18 @@ class Shared(RunCase):
         with cores(1):
             alone = self.drawn(run)
         self.assertEqual(self.begun, 0)
-        self.assertEqual([picture.name for picture in alone if picture.files], ["memory", "pressure", "cores", "states", "launches", "terminations"])
+        self.assertEqual([picture.name for picture in alone if picture.files], ["story", "memory", "pressure", "cores", "states", "launches", "terminations"])
         for count in (2, 3, 64):
             told: list[tuple[int, int]] = []
             with cores(count):
                 self.assertEqual(self.drawn(run, told), alone)
-            self.assertEqual(self.begun, min(count, 6))
-            self.assertEqual(told[0], (0, 6))
+            self.assertEqual(self.begun, min(count, 7))
+            self.assertEqual(told[0], (0, 7))
 
     def test_where_no_process_can_be_had_one_core_draws_it_all(self) -> None:
         run = read_run(self.make())
         with cores(2), mock.patch.object(os, "fork", side_effect=OSError("no more")):
-            self.assertEqual(len(self.drawn(run)), 6)
+            self.assertEqual(len(self.drawn(run)), 7)
         self.assertEqual(self.begun, 0)
 
     def test_what_a_process_that_dies_has_not_drawn_is_drawn_by_the_first(self) -> None:
@@ -204,7 +237,7 @@ class Shared(RunCase):
             return draw(run, name, kinds)
 
         with cores(2), mock.patch.object(pictures, "picture_of", dies):
-            self.assertEqual(len(self.drawn(run)), 6)
+            self.assertEqual(len(self.drawn(run)), 7)
         self.assertEqual(self.begun, 2)
 
     def test_a_fault_of_a_picture_is_raised_where_it_is_seen(self) -> None:

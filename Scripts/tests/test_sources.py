@@ -16,6 +16,7 @@ PATTERNS = {
     "manual.py": "headings of the program's help",
     "quantities.py": "sizes and times on the command line and in scenarios",
     "same.py": "the command line",
+    "session.py": "what the program says on a terminal",
     "tuning/outcome.py": "texts that every reader of YAML takes for texts",
     "tuning/problem.py": "the command line",
 }

@@ -24,7 +24,7 @@ while [ $# -gt 1 ]; do
 done
 [ -z "$SKIPS" ] || echo "a test: $SKIPS" >>"$skips"
 """
-FILES = ("test", "lib.sh", "tests/run_all.py", "tests/stages.py", "tests/slowest.py", "plimsoll_tools/__init__.py",
+FILES = ("test", "lib.sh", "tests/run_all.py", "tests/stages.py", "tests/slowest.py", "tests/check_container.py", "plimsoll_tools/__init__.py",
          "plimsoll_tools/checkout.py", "plimsoll_tools/command_line.py")  # fmt: skip
 QUICK = ["shell scripts", "build with checks", "format (beside others)", "Python: ruff and mypy (beside others)",
          "Swift tests", "Python tests (beside others)"]  # fmt: skip
@@ -38,7 +38,8 @@ class WholeTest(FolderCase):
             (self.root / "Scripts" / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(SCRIPTS / name, self.root / "Scripts" / name)
         made = {"Scripts/setup.sh": SETUP, "bin/swift": SWIFT, "bin/shellcheck": SWIFT, ".venv/bin/python": PYTHON,
-                ".venv/bin/ruff": SWIFT, ".venv/bin/mypy": SWIFT, "Scripts/archive/x": "", ".ci/run": ""}  # fmt: skip
+                ".venv/bin/ruff": SWIFT, ".venv/bin/mypy": SWIFT, "Scripts/archive/x": "", ".ci/run": "", "bin/podman": SWIFT,
+                "bin/docker": SWIFT}  # fmt: skip
         for name, text in made.items():
             file = self.root / name
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -75,12 +76,17 @@ class WholeTest(FolderCase):
         names = [name for _, name in self.summary(out)]
         self.assertEqual(set(names) - set(QUICK), {
             "Swift tests, thread sanitizer", "tests of the program", "shipping build (beside others)",
-            "tests of the shipping program", "archive"})  # fmt: skip
+            "tests of the shipping program", "archive", "container"})  # fmt: skip
         self.assertIn("-c release -debug-info-format none --product plimsoll\n", out)
         # There is no Scripts/package here.
-        self.assertEqual((status, out.splitlines()[-1]), (1, "10 passed, 1 failed"))
+        self.assertEqual((status, out.splitlines()[-1]), (1, "11 passed, 1 failed"))
         self.assertNotIn("--short", out)
         self.assertIn("--short", self.said()[1])
+
+    def test_without_an_engine_no_container_is_tried(self) -> None:
+        _, out, _ = self.said("--quick", "--package", "--no-install", BROKEN="info")
+        self.assertNotIn("container", [name for _, name in self.summary(out)])
+        self.assertIn("\nskipped tests:\n  container: machine: neither podman nor docker works here\n", out)
 
     def test_what_needs_a_broken_build_is_skipped(self) -> None:
         status, out, _ = self.said(BROKEN="build --product plimsoll")

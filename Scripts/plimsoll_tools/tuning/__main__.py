@@ -11,10 +11,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from plimsoll_tools.checkout import program as built
+from plimsoll_tools.command_line import Parser, Status, as_called, end_in_order, output
+
+STATUS = Status("tune")
+"""What is being done."""
+
+if __name__ == "__main__":
+    # To load what follows takes seconds.
+    STATUS.show("starting")
+
 import sqlalchemy
 
-from plimsoll_tools.checkout import program as built
-from plimsoll_tools.command_line import Parser, as_called, end_in_order, output
 from plimsoll_tools.tuning import outcome
 from plimsoll_tools.tuning.board import UNKNOWN, Board, open_storage, reason, shown, studies_in
 from plimsoll_tools.tuning.problem import (
@@ -220,25 +228,10 @@ def result_directory(options: argparse.Namespace, policy: str) -> tuple[Path, li
 # --- Progress ---------------------------------------------------------------------------------------------------------
 
 
-class Progress:
-    """One line on stderr that is written over; only where a person looks."""
-
-    def __init__(self) -> None:
-        self.is_shown = sys.stderr.isatty()
-        self.last = ""
-
-    def show(self, board: Board, what: str) -> None:
-        if not self.is_shown:
-            return
-        text = f"{board.read().settled} of {len(board.slots)} done; {what}"[:110]
-        if text != self.last:
-            print(f"\r\x1b[2Ktune: {text}", end="", file=sys.stderr, flush=True)
-            self.last = text
-
-    def clear(self) -> None:
-        if self.is_shown and self.last:
-            print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
-            self.last = ""
+def tell(board: Board, what: str) -> None:
+    """Says how far a study is, where a person looks: the storage is not asked for a log."""
+    if sys.stderr.isatty():
+        STATUS.show(f"{board.read().settled} of {len(board.slots)} done; {what}")
 
 
 # --- The whole --------------------------------------------------------------------------------------------------------
@@ -250,7 +243,6 @@ def search(
     program: Program,
     folder: Path,
     check: Callable[[], None],
-    progress: Progress,
 ) -> tuple[Board, Board]:
     """Both studies, filled: the search's and the verdict's."""
     url = options.storage or f"sqlite:///{(folder / 'study.db').resolve()}"
@@ -269,7 +261,7 @@ def search(
     mixture = Mixture(program, folder)
     board.fill(check)
     mixture.look(board)
-    Worker(problem, board, program, check, progress.show).work()
+    Worker(problem, board, program, check, tell).work()
     trials = board.read().completed
     if not any(trial.user_attrs["slot"] == 0 for trial in trials):
         raise Fault(70, "the default policy's own trial was given up: there is nothing to compare with")
@@ -280,7 +272,7 @@ def search(
     confirmation.fill(check)
     mixture.look(board, confirmation)
     values = {} if chosen.user_attrs["slot"] == 0 else chosen.params
-    Confirmation(problem, confirmation, program, check, progress.show).work(values, options.jobs)
+    Confirmation(problem, confirmation, program, check, tell).work(values, options.jobs)
     # Other workers may have come with another build meanwhile.
     mixture.look(board, confirmation)
     return board, confirmation
@@ -302,10 +294,9 @@ class Mixture:
         self.is_said = True
         makers = f"{len(builds)} builds" if len(builds) > 1 else "builds"
         shorts = ", ".join(("this one " if one == self.program.build else "") + one[:10] for one in builds)
-        print(
-            f"tune: warning: the runs in {self.folder} are made by {makers} of plimsoll {self.program.version()} "
-            f"({shorts}); if results differ between them, the study mixes them",
-            file=sys.stderr,
+        STATUS.say(
+            f"warning: the runs in {self.folder} are made by {makers} of plimsoll {self.program.version()} "
+            f"({shorts}); if results differ between them, the study mixes them"
         )
 
 
@@ -328,24 +319,21 @@ def resumed(problem: Problem, studies: dict[str, dict[str, Any]], folder: Path) 
 def tune(options: argparse.Namespace, command: Sequence[str], program: Program, interruption: Interruption) -> int:
     problem = problem_of(options, program)
     folder, made = result_directory(options, problem.name)
-    progress = Progress()
     try:
-        board, confirmation = search(options, problem, program, folder, interruption.check, progress)
+        board, confirmation = search(options, problem, program, folder, interruption.check)
     except Interrupted as error:
-        progress.clear()
         again = [*as_called("tune").split(), *command]
         again += [] if "--resume" in command else ["--resume"]
         again += [] if options.out else ["--out", str(folder)]
-        print(f"tune: interrupted; what is done is kept. Go on with: {shlex.join(again)}", file=sys.stderr)
+        STATUS.say(f"interrupted; what is done is kept. Go on with: {shlex.join(again)}")
         return error.status
     except BaseException:
-        progress.clear()
         for each in made:
             if any(each.iterdir()):
                 break
             each.rmdir()
         raise
-    progress.clear()
+    STATUS.show("writing the report")
     position = board.read()
     chosen, pairs = choose(problem, position.completed), pairs_of(problem, confirmation)
     about = outcome.Study(board.study.study_name, list(dict.fromkeys(board.builds() + confirmation.builds())))
@@ -353,6 +341,7 @@ def tune(options: argparse.Namespace, command: Sequence[str], program: Program, 
         verdicts = outcome.write(problem, about, position, chosen, pairs, folder, command, program.judge)
     except OSError as error:
         raise Fault(74, f"cannot write {error.filename or folder}: {error.strerror}") from error
+    STATUS.clear()
     for verdict in verdicts:
         print(verdict["sentence"])
     print(f"{folder / outcome.POLICY}: for plimsoll run --policy; {folder / 'report.md'}: the report")
@@ -372,21 +361,25 @@ def hidden(command: Sequence[str]) -> list[str]:
 
 
 def main() -> int:
+    # What is wrong with the words, and help, stand on lines of their own.
+    STATUS.clear()
     options = parse_arguments()
+    STATUS.show("looking at the scenarios and the policy")
     interruption = Interruption()
     interruption.listen()
     program = Program(built(), options.jobs)
     try:
         return tune(options, hidden(sys.argv[1:]), program, interruption)
     except Fault as error:
-        print(f"tune: {error}", file=sys.stderr)
+        STATUS.say(str(error))
         return error.status
     except Interrupted as error:
         return error.status
     except sqlalchemy.exc.SQLAlchemyError as error:
-        print(f"tune: the storage failed: {reason(error)}", file=sys.stderr)
+        STATUS.say(f"the storage failed: {reason(error)}")
         return 69
     finally:
+        STATUS.clear()
         program.close()
 
 
