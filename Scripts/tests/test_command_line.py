@@ -100,10 +100,10 @@ class Called(FolderCase):
         for name in ("plot", "report", "tune"):
             with mock.patch.dict(os.environ, {"PLIMSOLL_COMMAND": f"plimsoll {name}"}):
                 said = self.call(COMMANDS[name], "--help").stdout
-                fault = self.call("reporting", ".").stderr
+                fault = self.call("reporting", ".", ".").stderr
             self.assertIn(f"usage: plimsoll {name} ", said)
             self.assertNotIn("Scripts/", said + fault)
-        self.assertIn("no runs; plimsoll plot . draws it", fault)
+        self.assertIn("no runs; plimsoll report ., alone, shows it", fault)
         self.assertIn("\n  Scripts/tune Scenarios/", self.call("tuning", "--help").stdout)
 
 

@@ -15,6 +15,7 @@ PATTERNS = {
     "command_line.py": "characters that hide something",
     "manual.py": "headings of the program's help",
     "quantities.py": "sizes and times on the command line and in scenarios",
+    "reporting/experiment.py": "the sentences of an answer",
     "same.py": "the command line",
     "session.py": "what the program says on a terminal",
     "tuning/outcome.py": "texts that every reader of YAML takes for texts",
@@ -24,8 +25,9 @@ PATTERNS = {
 
 READERS = {
     "scenario.yaml": {"plotting/compare.py", "reporting/payload.py"},
-    "manifest.json": {"benchmarking/figures.py", "plotting/run_directory.py", "reporting/explanations.py", "reporting/payload.py"},
-    "datapackage.json": {"plotting/metrics.py", "plotting/run_directory.py"},
+    "manifest.json": {"benchmarking/figures.py", "plotting/run_directory.py", "reporting/experiment.py", "reporting/explanations.py",
+                      "reporting/payload.py"},
+    "datapackage.json": {"plotting/metrics.py", "plotting/run_directory.py", "reporting/experiment.py"},
 }  # fmt: skip
 """A run's files that are no tables, and the modules that name them. The page shows some of them as they are; what else is
 made of them, a library reads."""

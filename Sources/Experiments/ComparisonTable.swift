@@ -10,7 +10,7 @@ package struct ComparisonTable {
     private let section: Comparison.Section
     private let columns: [Column]
 
-    /// The most metrics side by side in a text; more would not fit into 100 columns of a terminal.
+    /// The most metrics side by side in a text; more would not fit into a hundred columns.
     private static let mostAbreast = 4
 
     /// - Parameter metrics: The metrics of the table. Those that the comparison lacks are left out.

@@ -18,8 +18,11 @@ extension Character {
 
 /// The look of a part of a text on a terminal.
 public enum TextLook: Sendable {
+    /// Bold.
     case strong
+    /// Green.
     case good
+    /// Red.
     case bad
     /// Grey: less important than the rest.
     case quiet

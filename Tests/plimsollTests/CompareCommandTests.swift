@@ -70,17 +70,17 @@ struct CompareCommandTests {
                 #expect(result.status == 0, "\(result.error)")
                 return result.out.split(separator: "\n").map(String.init)
             }
-            let usual = try lines()
-            #expect(usual[0].hasPrefix("Over 5 seeds of tiny, "), "\(usual)")
-            let heads = usual[1...2].joined(separator: " ")
+            let plain = try lines()
+            #expect(plain[0].hasPrefix("Over 5 seeds of tiny, "), "\(plain)")
+            let heads = plain[1...2].joined(separator: " ")
             for metric in ["latency_p95_ms", "hot_launch_", "terminations", "felt"] {
                 #expect(heads.contains(metric), "\(heads)")
             }
-            let policies = usual[3...6].map { $0.split(separator: " ")[0] }
-            #expect(policies == ["lru", "none", "foresight", "unbounded"], "\(usual)")
-            #expect(usual[7].hasPrefix("Means over 5 seeds; ") && usual.last?.hasPrefix("20 runs in ") == true)
+            let policies = plain[3...6].map { $0.split(separator: " ")[0] }
+            #expect(policies == ["lru", "none", "foresight", "unbounded"], "\(plain)")
+            #expect(plain[7].hasPrefix("Means over 5 seeds; ") && plain.last?.hasPrefix("20 runs in ") == true)
             // Not a terminal, so without colours.
-            #expect(!usual.joined().contains("\u{1B}"))
+            #expect(!plain.joined().contains("\u{1B}"))
             let chosen = try lines("--metric", "warnings", "--metric", "stalls")
             #expect(chosen[1].hasPrefix("  policy     warnings  ") && chosen[1].hasSuffix("  stalls"), "\(chosen)")
             #expect(!chosen.joined().contains("terminations"), "\(chosen)")

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Experiments
 import Metrics
+import RunFolders
 import Scenario
 
 /// The metrics by which a sweep names its best setting, and what it prints about it.
