@@ -115,7 +115,7 @@ def comparison_of(directory: Path) -> Account:
     baseline, candidates = conclusion.sides(whole)
     against = f"{several.names_text(candidates, 'policies', 4)} against {baseline}" if candidates else baseline
     tables = [
-        policies_table(rows, known, f"{title}: means, and differences from {baseline}", is_folded=place > 0)
+        policies_table(rows, known, f"means, and differences from {baseline}: {title}", is_folded=place > 0)
         for place, (_, title, rows) in enumerate(comparison.scopes(table))
     ]
     # Folders of earlier versions lack the sentences.
