@@ -558,8 +558,8 @@ class OnePicture(StoryCase):
         figure = story.draw(read_run(folder))
         assert figure is not None
         words = self.words(figure)
-        for text in ("chat: critical, largest of the idle", "notes: critical, largest of the idle", "game: over its own limit of 64 MiB",
-                     "The system ended 3 processes; the user misses 2 of them.", "ceiling 200 MiB", "critical, from 170 MiB"):  # fmt: skip
+        for text in ("chat: memory was critical, largest of the idle", "notes: memory was critical, largest of the idle",
+                     "game: over its own limit of 64 MiB", "The system ended 3 processes; the user misses 2 of them.", "ceiling 200 MiB", "critical, from 170 MiB"):  # fmt: skip
             self.assertIn(text, words)
         lanes = next(axes for axes in figure.axes if "chat" in [tick.get_text() for tick in axes.get_yticklabels()])
         led = sorted(x for line in lanes.lines if line.get_gid() == "to-mark" for x in set(self.xs(line)))
@@ -594,7 +594,7 @@ class OnePicture(StoryCase):
         self.assertEqual(cause(demand="background_processes", observed=11.0, threshold=10.0), ("one background process too many", False))
         self.assertEqual(cause(demand="background_processes", observed=22.0, threshold=10.0), ("12 background processes too many", False))
         self.assertEqual(cause(demand="background_memory", threshold=64.0 * MIB), ("memory off screen above 64 MiB", False))
-        self.assertEqual(cause(demand="pressure", cause="idle-exit"), ("warning", True))
+        self.assertEqual(cause(demand="pressure", cause="idle-exit"), ("pressure was at warning", True))
         self.assertEqual(cause("normal", demand="pressure"), ("pressure", True))
         self.assertEqual(cause(want=kills.ANOTHER), ("an allocation of game found no room", True))
         self.assertEqual(cause(want=kills.OWN), ("its own allocation found no room", False))

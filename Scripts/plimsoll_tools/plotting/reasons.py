@@ -71,7 +71,9 @@ def shortage_of(row: Any, level: str) -> str:
         whose = f" of {style.label(row.beneficiary, 14)}" if row.beneficiary else ""
         return f"an allocation{whose} {terminations.FOUND_NO_ROOM}"
     if row.demand == "pressure":
-        return level if level not in ("", "normal") else "pressure"
+        if level in ("", "normal"):
+            return "pressure"
+        return "memory was critical" if level == "critical" else f"pressure was at {level}"
     if row.measure == "available_bytes" and not math.isnan(row.threshold):
         bound = f"below {terminations.size_text(row.threshold)} available"
         # A kernel that has begun to end idle processes ends all of them.
