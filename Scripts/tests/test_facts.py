@@ -88,6 +88,14 @@ class OlderRuns(FolderCase):
             for kill in page["kills"]:
                 told = [kill.pop(key, "left out") for key in ("band", "footprint", "idle", "lead")]
                 self.assertEqual(told == ["", None, None, "left out"], page is pages[1])
+            # Whether the user missed a process, and what was short, are facts of that table, too.
+            self.assertEqual("whether the user missed any is not known" in page.pop("sentence"), page is pages[1])
+            ends = [end for lane in page["lanes"] for end in lane["ends"]]
+            marks = {end.pop() for end in ends} | {kill.pop("mark") for kill in page["kills"]}
+            self.assertEqual(marks, {style.ENDED} if page is pages[1] else {style.FELT, style.UNFELT})
+            wanted = {(kill.pop("felt"), kill.pop("after")) for kill in page["kills"]}
+            self.assertEqual(wanted == {("", None)}, page is pages[1])
+            self.assertEqual({kill.pop("reason") for kill in page["kills"]} == {"memoryPressure"}, page is pages[1])
         somebody = [[kill.pop("for") for kill in page["kills"] if "for" in kill] for page in pages]
         self.assertNotEqual(somebody[0], [])
         self.assertEqual(somebody[1], [], "nobody knows for whom an older run ended one")
