@@ -12,7 +12,7 @@ import time
 import unittest
 from pathlib import Path
 
-from release import UNMET, ReleaseCase, each, early
+from release import UNMET, ReleaseCase, each, long
 
 from plimsoll_tools.checkout import ROOT
 from plimsoll_tools.session import on_terminal
@@ -81,7 +81,7 @@ class Silence:
 
 
 class Waiting(ReleaseCase):
-    @early
+    @long
     @each(tuple(COMMANDS))
     def test_a_command_is_never_silent_for_long_on_a_terminal(self, command: str) -> None:
         (self.directory / "Scenarios").symlink_to(ROOT / "Scenarios")
