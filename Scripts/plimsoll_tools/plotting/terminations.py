@@ -342,12 +342,17 @@ def is_known(table: pd.DataFrame) -> bool:
     return bool((table["mark"] != style.ENDED).all())
 
 
+def ended_text(count: int) -> str:
+    """How a sentence about the ends begins."""
+    return f"The system ended {count:,} processes" if count > 1 else f"The system ended {count or 'no'} process"
+
+
 def headline(run: Run, table: pd.DataFrame) -> str:
     felt, count, crashed = int((table["felt"] != "").sum()), len(table), kills.crashes(run)["app"]
-    text, user = f"The system ended {count:,} processes", f"misses {felt or 'none'} of them"
+    user = f"misses {felt or 'none'} of them"
     if count < 2:
-        text = f"The system ended {'1' if count else 'no'} process"
         user = "misses it" if felt else "does not miss it"
+    text = ended_text(count)
     text += f"; the user {user}." if count and is_known(table) else "."
     names = [style.label(app) + (f" {times}" if times > 1 else "") for app, times in crashed.value_counts().items()]
     return text + (f" {len(crashed):,} {'more ' if count else ''}crashed: {', '.join(names)}." if names else "")

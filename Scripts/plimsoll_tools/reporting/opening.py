@@ -19,8 +19,7 @@ def sentence_of(run: Run) -> str:
     if "events" in run.missing and table.empty:
         return ""
     count = len(table)
-    ended = f"{count:,} processes" if count > 1 else f"{count or 'no'} process"
-    text = f"The system ended {ended} in {time_text(run.end_s)}"
+    text = f"{terminations.ended_text(count)} in {time_text(run.end_s)}"
     text += f"; {missed_text(table)}." if count else "."
     crashed = kills.crashes(run)["app"]
     if len(crashed):

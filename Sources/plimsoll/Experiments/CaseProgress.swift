@@ -47,7 +47,9 @@ struct CaseProgress: CaseListener {
     mutating func update(done: Int, total: Int) {
         self.total = total
         guard isShown else { return }
-        let (all, most) = (before + done, total)
+        // An estimate of the total may be too low.
+        let all = before + done
+        let most = max(total, all)
         let left = left(done: done).map { ", about \(RemainingTime.words($0)) left" } ?? ""
         line.show { _ in Terminal.bar(Double(all) / Double(max(1, most)), " \(all) of \(most) runs\(left)") }
     }
