@@ -11,16 +11,10 @@ public struct RowColumn<Row>: Sendable {
     /// The column's entry in the table's schema.
     public let column: Column
     @usableFromInline let write: @Sendable (Row, TableWriter) -> Void
-    /// The number that the cell shows; equal numbers give equal cells. Nil for a column whose rows are not compared.
-    @usableFromInline let number: (@Sendable (Row) -> Int)?
 
     @usableFromInline
-    init(
-        _ column: Column, number: (@Sendable (Row) -> Int)? = nil,
-        _ write: @escaping @Sendable (Row, TableWriter) -> Void
-    ) {
+    init(_ column: Column, _ write: @escaping @Sendable (Row, TableWriter) -> Void) {
         self.column = column
-        self.number = number
         self.write = write
     }
 
@@ -61,7 +55,7 @@ public struct RowColumn<Row>: Sendable {
     /// A whole number without a unit, zero or more.
     @inlinable
     public static func integer(_ name: String, _ meaning: String, _ value: @escaping Value<Int>) -> RowColumn {
-        RowColumn(Column(name, .integer, meaning), number: value) { $1.integer(value($0)) }
+        RowColumn(Column(name, .integer, meaning)) { $1.integer(value($0)) }
     }
 
     /// A whole number without a unit, zero or more, or an empty cell.
@@ -81,7 +75,7 @@ public struct RowColumn<Row>: Sendable {
     /// A number of bytes.
     @inlinable
     public static func bytes(_ name: String, _ meaning: String, _ value: @escaping Value<ByteCount>) -> RowColumn {
-        RowColumn(Column(name, .integer, unit: .bytes, meaning), number: { value($0).bytes }, { $1.bytes(value($0)) })
+        RowColumn(Column(name, .integer, unit: .bytes, meaning)) { $1.bytes(value($0)) }
     }
 
     /// A number of bytes, or an empty cell.
@@ -95,7 +89,7 @@ public struct RowColumn<Row>: Sendable {
     /// `true` or `false`.
     @inlinable
     public static func flag(_ name: String, _ meaning: String, _ value: @escaping Value<Bool>) -> RowColumn {
-        RowColumn(Column(name, .boolean, meaning), number: { value($0) ? 1 : 0 }, { $1.boolean(value($0)) })
+        RowColumn(Column(name, .boolean, meaning)) { $1.boolean(value($0)) }
     }
 
     /// An instant in seconds since the run began.
@@ -130,9 +124,7 @@ public struct RowColumn<Row>: Sendable {
     public static func milliseconds(
         _ name: String, _ meaning: String, _ value: @escaping Value<TimeSpan>
     ) -> RowColumn {
-        RowColumn(
-            Column(name, .number, unit: .milliseconds, meaning), number: { Int(value($0).microseconds) },
-            { $1.milliseconds(value($0)) })
+        RowColumn(Column(name, .number, unit: .milliseconds, meaning)) { $1.milliseconds(value($0)) }
     }
 
     /// A time span in milliseconds, or an empty cell.
@@ -146,16 +138,13 @@ public struct RowColumn<Row>: Sendable {
     /// A share from 0 to 1.
     @inlinable
     public static func share(_ name: String, _ meaning: String, _ value: @escaping Value<Ratio>) -> RowColumn {
-        RowColumn(
-            Column(name, .number, unit: .share, meaning), number: { Int(value($0).partsPerMillion) },
-            { $1.ratio(value($0)) })
+        RowColumn(Column(name, .number, unit: .share, meaning)) { $1.ratio(value($0)) }
     }
 
     /// A share that may exceed 1.
     @inlinable
     public static func openShare(_ name: String, _ meaning: String, _ value: @escaping Value<Ratio>) -> RowColumn {
-        let column = Column(name, .number, unit: .share, meaning, mayExceedOne: true)
-        return RowColumn(column, number: { Int(value($0).partsPerMillion) }, { $1.ratio(value($0)) })
+        RowColumn(Column(name, .number, unit: .share, meaning, mayExceedOne: true)) { $1.ratio(value($0)) }
     }
 }
 
@@ -173,7 +162,6 @@ public struct RowTable<Row>: Sendable {
     @usableFromInline let head: [Cell]
     @usableFromInline let cells: [Cell]
     @usableFromInline let tail: [Cell]
-    @usableFromInline let tailNumbers: [@Sendable (Row) -> Int]
 
     /// Declares a table; see `TableSchema` for the other parameters.
     ///
@@ -193,17 +181,21 @@ public struct RowTable<Row>: Sendable {
         schema = TableSchema(name, meaning, key: key, references: references, all.map(\.column))
         (self.stamp, self.head, cells) = (stamp.map(\.write), head.map(\.write), columns.map(\.write))
         self.tail = tail.map(\.write)
-        tailNumbers = tail.compactMap(\.number)
     }
 
     /// Writes the row's cells in the order of the columns and ends the row.
     @inlinable
     public func write(_ row: Row, to writer: TableWriter) {
+        writeCells(of: row, to: writer)
+        writer.endRow()
+    }
+
+    @usableFromInline
+    func writeCells(of row: Row, to writer: TableWriter) {
         for write in stamp { write(row, writer) }
         for write in head { write(row, writer) }
         for write in cells { write(row, writer) }
         for write in tail { write(row, writer) }
-        writer.endRow()
     }
 
     /// Writes the head of a row, after its stamp; the memo keeps it for `TableWriter.repeatHead`.
@@ -226,12 +218,10 @@ public struct RowTable<Row>: Sendable {
         writer.endRow(keeping: memo)
     }
 
-    /// Writes a row, whose tail is compared number by number with that of the last row.
-    ///
-    /// - Precondition: Every column of the tail shows a number.
-    public func writeComparing(_ row: Row, to writer: TableWriter, _ memo: RowMemo) {
-        precondition(tailNumbers.count == tail.count, "\(schema.file) has a column in its tail that shows no number")
-        let tailIsSame = memo.takeNumbers(tailNumbers, of: row)
-        write(row, to: writer, memo, tailIsSame: tailIsSame)
+    /// Writes a row; the memo keeps it for `TableWriter.repeatRow`.
+    @inlinable
+    public func write(_ row: Row, to writer: TableWriter, keeping memo: RowMemo) {
+        writeCells(of: row, to: writer)
+        writer.endRow(keeping: memo)
     }
 }

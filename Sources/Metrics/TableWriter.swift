@@ -91,24 +91,10 @@ public final class RowMemo {
     /// The part that is the tail: its number of cells, and the number of bytes before them.
     fileprivate var tail = (cells: 0, offset: 0)
 
-    /// The numbers of the tail; empty before the first row.
-    private var numbers: [Int] = []
-
     /// A memo without a row.
     public init() {}
 
     deinit { bytes?.deallocate() }
-
-    /// Keeps the row's numbers; whether they are those of the last row.
-    func takeNumbers<Row>(_ find: [@Sendable (Row) -> Int], of row: Row) -> Bool {
-        var isSame = numbers.count == find.count
-        if !isSame { numbers = Array(repeating: 0, count: find.count) }
-        for place in find.indices {
-            let number = find[place](row)
-            if numbers[place] != number { (numbers[place], isSame) = (number, false) }
-        }
-        return isSame
-    }
 
     fileprivate func keep(_ source: UnsafePointer<UInt8>, _ length: Int) {
         if length > capacity {

@@ -59,6 +59,10 @@ extension RunTally {
         public var decision: Int?
         /// What the policy had been asked for; nil if the policy did not end it.
         public var demand: String?
+        /// The monitor's level then; nil if the policy did not end it.
+        public var level: String?
+        /// What made the policy's ranking choose it, in a few words; nil if the policy says no more than its demand.
+        public var standing: String?
         /// What was compared, its unit last.
         public var measure: String?
         /// The observed value of the measure.

@@ -24,10 +24,14 @@ package enum MeasurementWarning: Hashable {
         self = .unexplained(ByteCount(bytes))
     }
 
-    /// The warning for a terminal, where a run at a scale needs no more than a reminder; the manifest has `text`.
+    /// The warning for a terminal, where a usual one needs no more than a reminder; the manifest has `text`.
     package var brief: String {
-        guard case .scaled(let scale) = self else { return text }
-        return "scaled by \(scale): times and counts do not scale; measurement_warnings in manifest.json says more"
+        let rest = "; measurement_warnings in manifest.json says more"
+        return switch self {
+        case .scaled(let scale): "scaled by \(scale): times and counts do not scale" + rest
+        case .unexplained(let size): "kernel_peak_bytes holds \(size.readable) of bookkeeping, too" + rest
+        default: text
+        }
     }
 
     /// The warning with its advice.

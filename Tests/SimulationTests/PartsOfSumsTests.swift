@@ -23,7 +23,7 @@ struct PartsOfSumsTests {
             let read = Int(generator.below(300))
             now.read += read
             now.refaulted += Int(generator.below(UInt64(read + 1)))
-            let (all, back) = (now.gained(\.read, since: before), now.gained(\.refaulted, since: before))
+            let (all, back) = (now.gained(now.read - before.read), now.gained(now.refaulted - before.refaulted))
             #expect(back <= all && all == ByteCount(read * 4_096) * scale)
             before = now
         }

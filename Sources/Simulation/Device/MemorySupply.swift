@@ -211,7 +211,7 @@ final class MemorySupply {
 
 /// What `MemorySupply` holds and has done so far, in bytes of this device. Pages of files are counted in pages of the
 /// device that is meant.
-struct SupplyFigures {
+struct SupplyFigures: Equatable {
     var fileBacked = ByteCount.zero
     var purgeable = ByteCount.zero
     /// Pages of files read so far, and those of them that had been dropped before.
@@ -224,11 +224,9 @@ struct SupplyFigures {
     var thrashing = Ratio.zero
     var scale = Ratio.one
 
-    /// What a count of pages has gained since earlier figures, in bytes of this device. The gain is scaled as a whole:
-    /// so a part never gains more than its whole, which the difference of two rounded sums would not say.
-    func gained(_ count: KeyPath<SupplyFigures, Int>, since before: SupplyFigures) -> ByteCount {
-        ByteCount((self[keyPath: count] - before[keyPath: count]) * 4_096) * scale
-    }
+    /// What a count of pages has gained, in bytes of this device. The gain is scaled as a whole: so a part never gains
+    /// more than its whole, which the difference of two rounded sums would not say.
+    func gained(_ pages: Int) -> ByteCount { ByteCount(pages * 4_096) * scale }
 }
 
 extension RunPlan {

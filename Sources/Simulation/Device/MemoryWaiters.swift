@@ -62,6 +62,9 @@ final class MemoryWaiters {
     /// All that wait; ended processes may be among them.
     var references: [ProcessReference] { queue }
 
+    /// Whether memory has come back that they have not tried to get yet.
+    var areAboutToTry: Bool { areDue && !queue.isEmpty }
+
     /// The one that is served first.
     var first: LiveProcess? { queue.isEmpty ? nil : inOrder.first }
 

@@ -437,7 +437,7 @@ extension PageCompressor.PagesBack {
 }
 
 /// What the compressor has, and what it has done since the last sample.
-struct CompressorActivity {
+struct CompressorActivity: Equatable {
     /// The compressor's figures now; nil for a device without one.
     fileprivate(set) var books: CompressorBooks?
     /// The same at the last sample.

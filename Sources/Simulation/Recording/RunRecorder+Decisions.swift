@@ -18,6 +18,8 @@ public struct DecisionRecord: Sendable {
     public let chosen: Int?
     /// The guardrails as they stood, so that they can be asked again.
     public let guardrails: Guardrails
+    /// Whether the kernel decided, not the policy (`device.fallback`).
+    public internal(set) var isByKernel = false
 }
 
 extension RunRecorder {
@@ -61,7 +63,8 @@ extension DecisionRecord {
     ) -> DecisionRow {
         let process = pid.flatMap { snapshot.process($0) }
         return DecisionRow(
-            at: snapshot.now, number: number, demand: snapshot.demand.name, app: process?.name, pid: pid,
+            at: snapshot.now, number: number, demand: isByKernel ? DecisionRow.kernelDemand : snapshot.demand.name,
+            app: process?.name, pid: pid,
             band: process?.band, reason: reason, evidence: evidence ?? snapshot.demanded(under: guardrails.limits),
             outcome: outcome)
     }

@@ -43,9 +43,12 @@ final class RunRecorder {
     let decisions: TableWriter
     let cores: TableWriter
     let pages: TableWriter
-    let lastPages = RowMemo()
+    /// Whether pages are of several kinds.
+    let hasPages: Bool
+    private var lastPages = LastRow<PageRow>()
     let limits: TableWriter
     let freezer: TableWriter
+    private var lastFreezer = LastRow<FreezerRow>()
     /// The tables that are written when the run is over, each with what writes its rows.
     private let final: [(table: TableWriter, rows: @Sendable (TableWriter, RunTally) -> Void)]
     var tally: RunTally
@@ -63,7 +66,7 @@ final class RunRecorder {
     let checksRows: Bool
 
     /// - Parameters:
-    ///   - hasPages: Whether pages are of several kinds.
+    ///   - hasPages: See the property.
     ///   - hasLimits: Whether a process has a memory limit.
     ///   - hasFreezer: Whether the device has a freezer.
     init(
@@ -78,6 +81,7 @@ final class RunRecorder {
         launches = table(RunTables.launches)
         decisions = table(RunTables.decisions)
         cores = table(RunTables.cores)
+        self.hasPages = hasPages
         pages = table(RunTables.pages, isWritten: hasPages)
         limits = table(RunTables.limits, isWritten: hasLimits)
         freezer = table(RunTables.freezer, isWritten: hasFreezer)
@@ -139,6 +143,10 @@ final class RunRecorder {
         tally.sampled.active += books.active
         tally.sampled.dirty += books.dirty
     }
+
+    /// Writes the device's row of `pages.csv` or of `freezer.csv`.
+    func sample(_ row: PageRow) { lastPages.write(row, to: pages, checks: checksRows) }
+    func sample(_ row: FreezerRow) { lastFreezer.write(row, to: freezer, checks: checksRows) }
 
     /// Records that a process has waited for memory.
     func waitEnded(of process: LiveProcess, since: Instant, until now: Instant) {

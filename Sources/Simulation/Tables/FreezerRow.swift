@@ -47,6 +47,13 @@ struct FreezerRow {
         ])
 }
 
+extension FreezerRow: SampleRow {
+    func showsSame(as other: FreezerRow) -> Bool {
+        frozen == other.frozen && thawed == other.thawed && candidates == other.candidates
+            && budgetLeft == other.budgetLeft && books == other.books && before == other.before
+    }
+}
+
 extension RunTables {
     /// The schema of `freezer.csv`, which only runs on a device with a freezer write.
     public static var freezer: TableSchema { FreezerRow.table.schema }

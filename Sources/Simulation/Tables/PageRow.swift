@@ -37,8 +37,6 @@ struct PageRow {
                 $0.books.pool
             },
             .bytes("free_bytes", "Memory that is free") { $0.device.available },
-        ],
-        tail: [
             .integer("segments", "The segments of the pool, of 256 KiB each") { $0.books.segments },
             .integer("sparse_segments", "The full segments that are at most half full") { $0.books.sparseSegments },
             .bytes("newly_compressed_bytes", "Pages compressed since the last sample") {
@@ -74,13 +72,13 @@ struct PageRow {
             $0.supply.purgeable
         },
         .bytes("file_read_bytes", "Pages of files read from storage since the last sample") {
-            $0.supply.gained(\.read, since: $0.before)
+            $0.supply.gained($0.supply.read - $0.before.read)
         },
         .bytes("file_refaulted_bytes", "The part of file_read_bytes that had been in memory before") {
-            $0.supply.gained(\.refaulted, since: $0.before)
+            $0.supply.gained($0.supply.refaulted - $0.before.refaulted)
         },
         .bytes("file_dropped_bytes", "Pages of files dropped since the last sample") {
-            $0.supply.gained(\.dropped, since: $0.before)
+            $0.supply.gained($0.supply.dropped - $0.before.dropped)
         },
         .bytes("purged_bytes", "Purgeable memory that the system has taken since the last sample") {
             $0.supply.discarded - $0.before.discarded
@@ -91,13 +89,9 @@ struct PageRow {
     ]
 }
 
-extension RunRecorder {
-    /// There is a row at every sample. Usually only the pages of processes and the free memory have changed.
-    func samplePages(_ row: PageRow) {
-        guard pages.isRead else { return pages.skipRow() }
-        let start = checksRows ? pages.position : 0
-        PageRow.table.writeComparing(row, to: pages, lastPages)
-        if checksRows { pages.check(row, of: PageRow.table, from: start) }
+extension PageRow: SampleRow {
+    func showsSame(as other: PageRow) -> Bool {
+        device == other.device && activity == other.activity && supply == other.supply && before == other.before
     }
 }
 
