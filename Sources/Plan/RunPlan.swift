@@ -172,6 +172,8 @@ public struct Device: Hashable, Sendable {
     public var marks = JetsamMarks()
     /// The release of XNU whose memory management the device has; nil: Plimsoll's own rules.
     public var kernel: JetsamKernel?
+    /// What ends a process when an allocation finds nothing and the policy frees nothing.
+    public var fallback = DeviceFallback()
     /// What is wired beyond `reserved`, over time; empty: nothing.
     public var wired: [WiredPoint] = []
     /// Pages of the system's own processes that are not wired, a part of `reserved`. Only the monitor `ios-ratio` looks
@@ -220,7 +222,9 @@ public struct Device: Hashable, Sendable {
     /// - Parameter ceiling: The RAM of the run's device; more than the plan's `ceiling` if the policy needs unbounded
     ///   memory.
     public func size(ofRAM ceiling: ByteCount) -> DeviceSize {
-        DeviceSize(ceiling, meant: meantCeiling, scale: scale, marks: marks, kernel: kernel)
+        var size = DeviceSize(ceiling, meant: meantCeiling, scale: scale, marks: marks, kernel: kernel)
+        size.linux = fallback.linux
+        return size
     }
 
     /// A device at full scale.
@@ -237,6 +241,29 @@ public struct Device: Hashable, Sendable {
         self.reclaimRate = reclaimRate
         self.terminationTime = terminationTime
         self.dirtyDecay = dirtyDecay
+    }
+}
+
+/// What ends a process when an allocation finds no room and the policy frees none.
+public struct DeviceFallback: Hashable, Sendable {
+    /// Which process ends; the raw values are the texts in scenarios.
+    public enum Rule: String, CaseIterable, Sendable {
+        /// The process whose allocation found no room, once it has waited in vain.
+        case requester
+        /// Linux's kernel ends the process with most badness, at once.
+        ///
+        /// Source: Linux, mm/oom_kill.c, `out_of_memory`.
+        case kernelOOM = "kernel-oom"
+    }
+
+    /// Which process ends.
+    public var rule: Rule
+    /// The release of Linux whose OOM killer the device has. The policy `kernel-oom` follows it, too.
+    public var linux: LinuxKernel
+
+    /// By default the process that waits ends itself.
+    public init(_ rule: Rule = .requester, linux: LinuxKernel = .standard) {
+        (self.rule, self.linux) = (rule, linux)
     }
 }
 

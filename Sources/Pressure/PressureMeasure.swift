@@ -135,6 +135,14 @@ public struct PressureReading: Hashable, Sendable {
     public var observed: Int64
     /// The threshold, in the unit of `column`.
     public var threshold: Int64
+    /// Whether the threshold is the one at which the level ends, not the one at which it begins.
+    public var isOfEnd = false
+
+    /// A reading against the threshold at which a level begins, both numbers in the unit of `column`.
+    public init(measure: PressureMeasure, level: PressureLevel, observed: Int64, threshold: Int64) {
+        (self.measure, self.level) = (measure, level)
+        (self.observed, self.threshold) = (observed, threshold)
+    }
 
     /// The measure's name in the CSV; the unit is its last word.
     public var column: String {
@@ -146,17 +154,28 @@ public struct PressureReading: Hashable, Sendable {
         }
     }
 
-    /// The reading as a phrase for people.
-    public var text: String {
-        let (share, bound) = (Ratio(partsPerMillion: observed), Ratio(partsPerMillion: threshold))
+    /// The reading as a phrase for people: what was measured, and where the level begins or ends.
+    public var text: String { text(scale: .one) }
+
+    /// The reading as a phrase for people, with the sizes of the original of a scale model.
+    ///
+    /// - Parameters:
+    ///   - scale: That of the device, above zero.
+    ///   - namesLevel: Whether the level is named; where it was just said, it is not.
+    public func text(scale: Ratio, namesLevel: Bool = true) -> String {
+        let rises = measure.risesWithPressure
+        func size(_ bytes: Int64) -> String { ByteCount(Int(bytes)).onOriginal(of: scale).readable }
+        let share = Ratio(partsPerMillion: observed).readable(isAbove: rises)
+        let side = isOfEnd ? "until" : rises ? "above" : "below"
+        let bound = measure == .available ? size(threshold) : Ratio(partsPerMillion: threshold).readable()
+        let rule = (namesLevel ? "\(max(level, .warning).rawValue) " : "") + "\(side) \(bound)"
         return switch measure {
-        case .available:
-            "\(ByteCount(Int(observed)).readable) available, threshold \(ByteCount(Int(threshold)).readable)"
-        case .uncompressed: "\(share) not compressed, threshold \(bound)"
-        case .stall where level == .critical: "all processes waited for \(share) of the last second, threshold \(bound)"
-        case .stall: "a process waited for \(share) of the last second, threshold \(bound)"
-        case .process where observed > threshold: "a process holds \(share) of its limit, threshold \(bound)"
-        case .process: "no running process holds more than \(share) of its limit, threshold \(bound)"
+        case .available: "\(size(observed)) available, \(rule)"
+        case .uncompressed: "\(share) not compressed, \(rule)"
+        case .stall where level == .critical: "all processes waited for \(share) of the last second, \(rule)"
+        case .stall: "a process waited for \(share) of the last second, \(rule)"
+        case .process where observed > threshold: "a process holds \(share) of its limit, \(rule)"
+        case .process: "no running process holds more than \(share) of its limit, \(rule)"
         }
     }
 }

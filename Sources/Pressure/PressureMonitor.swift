@@ -33,6 +33,22 @@ public struct LevelChange: Hashable, Sendable {
     public var reading: PressureReading
 }
 
+extension PressureReading {
+    /// The same value against the threshold at which its level begins, if it is beyond that; otherwise the reading
+    /// itself. What a monitor asks for is the end of a level, and people ask why it began.
+    ///
+    /// - Parameter ceiling: All RAM of the device.
+    public func decisive(under settings: MonitorSettings, of ceiling: ByteCount) -> PressureReading {
+        let enter = (level == .critical ? settings.critical : settings.warning).enter
+        var other = self
+        other.threshold =
+            measure == .available ? Int64(enter.bytes(of: ceiling).bytes) : enter.share(of: ceiling).partsPerMillion
+        other.isOfEnd = false
+        let isBeyond = measure.risesWithPressure ? observed > other.threshold : observed < other.threshold
+        return isBeyond ? other : self
+    }
+}
+
 /// What the monitor asks a policy for.
 public struct PressureDemand: Hashable, Sendable {
     /// The level that a policy should act at.
@@ -156,8 +172,9 @@ public struct PressureMonitor: Sendable {
             owesRound = false
         }
         let decisive = decisive(from: old, to: level)
-        return LevelChange(
-            from: old, to: level, reading: reading(observation, decisive.level, against: decisive.threshold))
+        var reading = reading(observation, decisive.level, against: decisive.threshold)
+        reading.isOfEnd = level < old
+        return LevelChange(from: old, to: level, reading: reading)
     }
 
     private func mayRise(at now: Instant, _ observation: PressureObservation) -> Bool {
@@ -173,6 +190,14 @@ public struct PressureMonitor: Sendable {
         _ observation: PressureObservation, _ level: PressureLevel, against threshold: Threshold
     ) -> PressureReading {
         observation.reading(settings.measure, for: level, against: threshold, of: ceiling)
+    }
+
+    /// The observed value and the threshold at which the level ends.
+    private func reading(_ observation: PressureObservation, untilEndOf level: PressureLevel) -> PressureReading {
+        let thresholds = level == .critical ? settings.critical : settings.warning
+        var reading = reading(observation, level, against: thresholds.leave)
+        reading.isOfEnd = true
+        return reading
     }
 
     /// The observed value and the threshold for entering the level in force. At the normal level the threshold is
@@ -244,12 +269,12 @@ public struct PressureMonitor: Sendable {
             return PressureDemand(
                 level: .critical, deficit: max(missing, critical.leave - headroom(observation, .critical)),
                 threshold: critical.leave,
-                reading: reading(observation, .critical, against: settings.critical.leave))
+                reading: reading(observation, untilEndOf: .critical))
         }
         if level >= .warning && !isLeft(warning, .warning, observation) {
             return PressureDemand(
                 level: .warning, deficit: missing, threshold: warning.leave,
-                reading: reading(observation, .warning, against: settings.warning.leave))
+                reading: reading(observation, untilEndOf: .warning))
         }
         return nil
     }

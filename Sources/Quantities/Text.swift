@@ -51,6 +51,14 @@ extension ByteCount: CustomStringConvertible {
         let tenths = (Int64(bytes) * 10 + unit.size / 2) / unit.size
         return "\(tenths / 10).\(abs(tenths % 10)) \(unit.symbol)"
     }
+
+    /// The size for people, without a decimal where that is zero: `24 MiB`.
+    public var brief: String { readable.replacing(".0 ", with: " ") }
+
+    /// The size on the original of a scale model, if these bytes are the model's.
+    ///
+    /// - Parameter scale: The model's size as a share of the original's, above zero; 1 changes nothing.
+    public func onOriginal(of scale: Ratio) -> ByteCount { scale == .one ? self : unscaled(by: scale) }
 }
 
 extension Int64 {
@@ -121,6 +129,14 @@ extension Ratio: CustomStringConvertible {
 
     /// The ratio in percent: `12.5%`.
     public var description: String { decimalText(partsPerMillion, digits: 4) + "%" }
+
+    /// The ratio for people, with at most one decimal: `29.9%`.
+    ///
+    /// - Parameter isAbove: Whether it is told because it is above a threshold; it is then rounded up, otherwise cut.
+    ///   So a value beyond a threshold with one decimal never reads as the threshold.
+    public func readable(isAbove: Bool = false) -> String {
+        decimalText((partsPerMillion + (isAbove ? 999 : 0)) / 1_000, digits: 1) + "%"
+    }
 }
 
 extension ByteRate: CustomStringConvertible {

@@ -109,9 +109,21 @@ public struct Evidence: Hashable, Sendable {
     }
 
     /// A sentence for people.
-    public var text: String {
-        guard measure.hasSuffix("_bytes") else { return "\(rule) (\(measure) \(observed), threshold \(threshold))" }
-        return "\(rule) (\(ByteCount(Int(observed)).readable), threshold \(ByteCount(Int(threshold)).readable))"
+    public var text: String { text(scale: .one) }
+
+    /// A sentence for people, with the sizes of the original of a scale model.
+    ///
+    /// - Parameter scale: That of the device, above zero.
+    public func text(scale: Ratio) -> String {
+        func shown(_ value: Int64) -> String? {
+            if measure.hasSuffix("_bytes") { return ByteCount(Int(value)).onOriginal(of: scale).readable }
+            return measure.hasSuffix("_ppm")
+                ? Ratio(partsPerMillion: value).readable(isAbove: value == observed && observed > threshold) : nil
+        }
+        guard let value = shown(observed), let bound = shown(threshold) else {
+            return "\(rule) (\(measure) \(observed), threshold \(threshold))"
+        }
+        return "\(rule) (\(value), threshold \(bound))"
     }
 }
 
@@ -124,6 +136,8 @@ public struct Candidate: Hashable, Sendable {
     public var score: Int64
     /// Why the policy wants the action, for people.
     public var reason: String
+    /// What made the ranking choose this process, in a few words that are part of `reason`; nil if the reason is all.
+    public var standing: String?
     /// The cause of a termination, in jetsam's words; nil if none fits.
     public var cause: KillCause?
     /// The number of the rule that wants the action; nil if the policy has no rules.

@@ -143,8 +143,9 @@ public struct Guardrails: Sendable {
     }
 
     private func refusalOfTermination(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> Refusal? {
-        if process.phase.isForeground && limits.protectForeground {
-            return Refusal(rule: .foreground, explanation: "an app on a screen is never a victim", isTemporary: false)
+        if process.isInFront && limits.protectForeground {
+            let what = process.isComing ? "an app for which the user waits" : "an app on a screen"
+            return Refusal(rule: .foreground, explanation: what + " is never a victim", isTemporary: false)
         }
         if !process.counts(against: snapshot.demand) {
             return Refusal(

@@ -63,7 +63,7 @@ extension SystemSnapshot {
     ) -> Decision {
         var decision = Decision()
         for process in processes {
-            if exemptions.contains(.onScreen), process.phase.isForeground {
+            if exemptions.contains(.onScreen), process.isInFront {
                 decision.spare(process, because: "in the foreground")
             } else if exemptions.contains(.requester), process.pid == requester {
                 decision.spare(process, because: Spared.requester)

@@ -51,7 +51,7 @@ public enum PolicyCatalogue {
     /// The policy types, in the order in which they are listed.
     public static let all: [any ReclaimPolicy.Type] = [
         Ladder.self, Jetsam.self, JetsamClassic.self, LMKD.self, LMKDMinfree.self, EarlyOOM.self, SystemdOOMD.self,
-        LRU.self, LargestFirst.self, CheapestRelaunch.self, Foresight.self, Unbounded.self, None.self,
+        KernelOOM.self, LRU.self, LargestFirst.self, CheapestRelaunch.self, Foresight.self, Unbounded.self, None.self,
     ]
 
     /// The policy type with this name; nil if there is none.

@@ -4,21 +4,27 @@ import Quantities
 
 extension SystemSnapshot {
     /// Why the policy is asked, for people: what was observed against which threshold.
-    public var reason: String {
-        switch demand {
-        case .nothing: "\(obtainable.readable) available"
+    public var reason: String { reason(scale: .one) }
+
+    /// The same with the sizes of the original of a scale model.
+    ///
+    /// - Parameter scale: That of the device, above zero.
+    public func reason(scale: Ratio) -> String {
+        func size(_ bytes: ByteCount) -> String { bytes.onOriginal(of: scale).readable }
+        return switch demand {
+        case .nothing: "\(size(obtainable)) available"
         case .pressure:
             if let reading, reading.measure != .available {
-                "\(level.rawValue): \(reading.text)"
+                reading.decisive(under: monitor, of: ceiling).text(scale: scale)
             } else {
-                "\(level.rawValue): \(obtainable.readable) available, \(threshold.readable) needed"
+                "\(level.rawValue): \(size(obtainable)) available, \(size(threshold)) needed"
             }
         case .allocation(let pid, let wanted):
-            "process \(pid.number) waits for \(wanted.readable), \(available.readable) available"
+            "process \(pid.number) waits for \(size(wanted)), \(size(available)) available"
         case .backgroundProcesses(let excess):
             "\(excess.counted("background process", "background processes")) too many"
         case .backgroundMemory(let excess):
-            "background memory is \(excess.readable) above its limit of \(threshold.readable)"
+            "background memory is \(size(excess)) above its limit of \(size(threshold))"
         }
     }
 

@@ -111,6 +111,8 @@ public struct DeviceSize: Hashable, Sendable {
     public var marks: JetsamMarks
     /// The release of XNU whose memory management the device has; nil: none of them.
     public var kernel: JetsamKernel?
+    /// The release of Linux whose OOM killer the device has, for what imitates it.
+    public var linux = LinuxKernel.standard
 
     /// A device with this much RAM; without `meant` it represents itself.
     public init(
@@ -204,6 +206,8 @@ public struct ProcessSnapshot: Hashable, Sendable {
     public var like = ""
     /// Its footprint divided by its average footprint.
     public var growth = Ratio.one
+    /// Whether the user has asked for the process and waits for it: its launch to the foreground is under way.
+    public var isComing = false
     /// The `oom_score_adj` that the scenario sets for the process; nil: it follows from the band (`oomScoreAdj`).
     public var declaredOomScoreAdj: Int?
 
@@ -231,6 +235,10 @@ public struct ProcessSnapshot: Hashable, Sendable {
         positionedAt = lastForeground ?? launchedAt
     }
 
+    /// Whether the user sees the process, or waits for it. For the system, a process is in the foreground from the tap
+    /// on, whatever state it reads.
+    public var isInFront: Bool { phase.isForeground || isComing }
+
     /// Whether the process is an app, and no helper, extension or daemon.
     public var isApp: Bool { kind == nil }
 
@@ -257,7 +265,7 @@ public struct ProcessSnapshot: Hashable, Sendable {
     /// last activity. Sources: xnu-11417.101.15, `memorystatus_add`; android-13, `updateLruProcessLocked`. An event
     /// that wakes the process later does not change its idle time.
     public func idleTime(at now: Instant) -> TimeSpan {
-        phase.isForeground ? .zero : now - (lastForeground ?? launchedAt)
+        isInFront ? .zero : now - (lastForeground ?? launchedAt)
     }
 
     /// The time since the user last saw one of the process's scenes. If the system connected the scene off screen,

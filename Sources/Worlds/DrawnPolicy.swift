@@ -58,11 +58,17 @@ struct DrawnPolicy {
             return policy
         }
         var parameters = Record()
-        for parameter in type.parameterTable where draw.chance(parameter.choices.isEmpty ? 45 : 85) {
+        for parameter in type.parameterTable where draw.chance(DrawnPolicy.chance(of: parameter)) {
             parameters.put(parameter.name, DrawnPolicy.value(of: parameter, &draw, apps))
         }
         policy.put("parameters", parameters)
         return policy
+    }
+
+    /// In percent. Parameters with several forms come more often.
+    private static func chance(of parameter: PolicyParameter) -> Int64 {
+        if !parameter.choices.isEmpty { return 85 }
+        return parameter.mayBeTable ? 60 : 45
     }
 
     /// A value within the parameter's range: often near the default, sometimes an end of the range.

@@ -100,8 +100,8 @@ struct Soak: ParsableCommand {
         let worlds = state.outcomes.worlds
         let (words, outcomes) = (Vocabulary.all, Outcomes.frequent + Outcomes.occasional)
         let rare =
-            state.words.rare(words, below: 1) + state.words.rare(Vocabulary.actions, below: (worlds + 99) / 100)
-            + state.outcomes.rare(Outcomes.frequent, below: (worlds + 99) / 100)
+            state.words.rare(words, below: 1) + state.words.rare(Vocabulary.actions, below: max(1, worlds / 100))
+            + state.outcomes.rare(Outcomes.frequent, below: max(1, worlds / 100))
             + state.outcomes.rare(Outcomes.occasional, below: 1)
         let said = words.count - state.words.rare(words, below: 1).count
         let found = outcomes.count - state.outcomes.rare(outcomes, below: 1).count

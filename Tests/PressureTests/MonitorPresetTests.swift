@@ -93,12 +93,12 @@ struct MonitorPresetTests {
         "a change of level shows the measure that decided it: full at critical's own bounds, some at warning's",
         arguments: [
             // Successive stalls as some and full, in milliseconds, and the reason for the last level.
-            ([(500, 10)], "a process waited for 50% of the last second, threshold 7%"),
-            ([(900, 800)], "all processes waited for 80% of the last second, threshold 70%"),
-            ([(500, 10), (900, 800)], "all processes waited for 80% of the last second, threshold 70%"),
-            ([(900, 800), (500, 10)], "all processes waited for 1% of the last second, threshold 60%"),
-            ([(900, 800), (20, 10)], "a process waited for 2% of the last second, threshold 5%"),
-            ([(500, 10), (20, 10)], "a process waited for 2% of the last second, threshold 5%"),
+            ([(500, 10)], "a process waited for 50% of the last second, warning above 7%"),
+            ([(900, 800)], "all processes waited for 80% of the last second, critical above 70%"),
+            ([(500, 10), (900, 800)], "all processes waited for 80% of the last second, critical above 70%"),
+            ([(900, 800), (500, 10)], "all processes waited for 1% of the last second, critical until 60%"),
+            ([(900, 800), (20, 10)], "a process waited for 2% of the last second, warning until 5%"),
+            ([(500, 10), (20, 10)], "a process waited for 2% of the last second, warning until 5%"),
         ] as [([(Int64, Int64)], String)])
     func decisiveMeasure(stalls: [(Int64, Int64)], text: String) throws {
         var settings = MonitorSettings.android
@@ -115,6 +115,29 @@ struct MonitorPresetTests {
         #expect(last.reading.column == (text.hasPrefix("all processes") ? "stall_full_ppm" : "stall_some_ppm"))
     }
 
+    @Test("in words a value below a threshold never reads as the threshold, and a level says where it begins and ends")
+    func words() throws {
+        var settings = MonitorSettings.ios
+        settings.measure = .uncompressed
+        settings.hold = .zero
+        settings.critical = LevelThresholds(enter: .percent(30), leave: .percent(35))
+        var monitor = PressureMonitor(settings, ceiling: ceiling)
+        func text(_ partsPerMillion: Int64, after seconds: Int64) -> String? {
+            var observation = PressureObservation(available: .zero)
+            observation.uncompressed = Ratio(partsPerMillion: partsPerMillion)
+            return monitor.sample(at: at(seconds * 1_000), observation)?.reading.text
+        }
+        #expect(text(299_883, after: 0) == "29.9% not compressed, critical below 30%")
+        // What is asked for is the end of the level; why it began is another threshold.
+        var observation = PressureObservation(available: .zero)
+        observation.uncompressed = Ratio(partsPerMillion: 299_883)
+        let asked = try #require(monitor.demand(observation)?.reading)
+        #expect(asked.text == "29.9% not compressed, critical until 35%")
+        #expect(asked.decisive(under: settings, of: ceiling).text == "29.9% not compressed, critical below 30%")
+        #expect(text(360_001, after: 1)?.hasPrefix("36% not compressed, ") == true)
+        #expect(Ratio(partsPerMillion: 800_001).readable(isAbove: true) == "80.1%")
+    }
+
     @Test("where no process runs, none is said to hold anything of its limit")
     func nobodyRuns() throws {
         var settings = MonitorSettings.webkit
@@ -123,11 +146,11 @@ struct MonitorPresetTests {
         var observation = PressureObservation(available: .zero)
         observation.process = .percent(90)
         let rise = monitor.sample(at: at(0), observation)
-        #expect(try #require(rise).reading.text.hasPrefix("a process holds 90% of its limit, threshold "))
+        #expect(try #require(rise).reading.text.hasPrefix("a process holds 90% of its limit, critical above "))
         observation.process = .zero
         let fall = monitor.sample(at: at(1_000), observation)
         let text = try #require(fall).reading.text
-        #expect(text.hasPrefix("no running process holds more than 0% of its limit, threshold "))
+        #expect(text.hasPrefix("no running process holds more than 0% of its limit, warning until "))
     }
 
     private func stall(_ some: Int64, _ full: Int64, processes: Int) -> PressureObservation {

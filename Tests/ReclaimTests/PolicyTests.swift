@@ -186,6 +186,12 @@ struct PolicyTests {
         let mostlySize = try ladder("size_weight", .ratio(.percent(75))).decide(snapshot(mixed))
         #expect(mostlySize.order == ends(2, 3, 1))
         #expect(mostlySize.ranking.map(\.score) == [85_000_000, 49_375_000, 43_750_000])
+        // What the ranking looked at is said once, and is part of the reason.
+        #expect(
+            mostlySize.ranking.map(\.standing) == [
+                "largest of the idle", "by idle time and size", "idle longest",
+            ])
+        #expect(mostlySize.ranking.allSatisfy { $0.reason.hasSuffix(", \($0.standing ?? "?")") })
         #expect(try ladder("size_weight", .ratio(.one)).decide(snapshot(mixed)).order == ends(2, 3, 1))
     }
 

@@ -139,8 +139,12 @@ struct BackgroundLifeTests {
                 [(0, .launch(app)), (30, .home), (50, .launch(app))])
         }
         #expect(try run(9).rows("exit", of: "a").isEmpty)
-        let exit = try #require(try run(11).rows("exit", of: "a").first)
+        let blocked = try run(11)
+        let exit = try #require(blocked.rows("exit", of: "a").first)
         #expect(exit.detail == "appWatchdog" && exit.reason == "scene update took longer than 10s")
+        // The app reads that it is in the background, but the user waits for it: it ends in front of the user.
+        let end = try #require(blocked.terminationRows.first)
+        #expect(end.texts("state", "band", "was_foreground", "idle_s") == ["background", "100", "true", "0"])
     }
 
     @Test("entering the background has five seconds")

@@ -57,6 +57,32 @@ struct LimitsTests {
     }
 
     @Test(
+        "who is on its way to the screen is not off screen: it answers no limit, whatever state it reads",
+        arguments: ["lru", "jetsam", "largest-first", "earlyoom", "ladder", "foresight"])
+    func onItsWayIn(policy: String) throws {
+        let apps = [testApp("slow") { $0.costs.enterForeground = .seconds(3) }, testApp("b"), testApp("c")]
+        let user: [(Double, UserAction)] = [
+            (0, .launch(AppID(0))), (10, .launch(AppID(1))), (20, .launch(AppID(2))), (30, .switchTo(AppID(0))),
+        ]
+        // Each limit has room for two apps, and not for three.
+        for limits in [Limits(backgroundProcesses: 2), Limits(backgroundMemory: .mebibytes(30))] {
+            let plan = testPlan(apps, ceiling: .mebibytes(256), seconds: 40, policy: policy, user: user) {
+                $0.limits = limits
+                $0.backend = .accounting
+            }
+            let run = try runToEnd(plan)
+            #expect(run.terminationRows.isEmpty)
+            let last = TableRow.all(in: run.launches).last
+            #expect(last?["app"] == "slow" && last?["outcome"] == "ready")
+            // It reads that it is in the background, and is in the band of the screen.
+            let coming = TableRow.all(in: run.apps).filter {
+                $0["app"] == "slow" && $0["state"] == "background" && ($0.number("time_s") ?? 0) > 30.5
+            }
+            #expect(!coming.isEmpty && coming.allSatisfy { $0["band"] == "100" })
+        }
+    }
+
+    @Test(
         "who is on its way out answers a limit of the background by itself: nobody else ends for it",
         arguments: ["lru", "jetsam", "largest-first", "earlyoom", "ladder", "foresight"])
     func onItsWayOut(policy: String) throws {

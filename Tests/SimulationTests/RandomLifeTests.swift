@@ -200,6 +200,7 @@ private struct RandomLife {
         if chance() { plan.device.windows = .one }
         plan.lifecycle.backgroundLaunchEntersBackground = !chance()
         for index in plan.apps.indices where chance() { plan.apps[index].background.fileLockTime = seconds(6) }
+        if chance() { plan.device.fallback.rule = .kernelOOM }
     }
 
     private mutating func chance(_ percent: Int64) -> Bool { random.chance(.percent(percent)) }

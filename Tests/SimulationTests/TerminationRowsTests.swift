@@ -38,7 +38,9 @@ struct TerminationRowsTests {
         }
         let isItself = row["beneficiary"] == row["app"]
         switch row["need"] {
-        case "allocation": claim(row["demand"] == "allocation" && !isItself, "no other one's allocation waited")
+        case "allocation":
+            let isAsked = row["demand"] == "allocation" || row["cause"] == EventCause.kernelName && !isDecided
+            claim(isAsked && !isItself, "no other one's allocation waited")
         case "level":
             claim(["pressure", "nothing"].contains(row["demand"]) && !isItself, "there was no level for another one")
             claim(row.integer("taken_bytes") ?? 0 >= 1 << 20, "the other one took less than 1 MiB")
@@ -50,7 +52,8 @@ struct TerminationRowsTests {
         let foundNoRoom = StallCause(rawValue: row["cause"]) != nil
         claim(!foundNoRoom || row["need"] == "own_allocation" && !isDecided, "its own allocation ended it, no policy")
         let (isSeen, isOnScreen) = (row["was_foreground"] == "true", ProcessPhase(rawValue: row["state"])?.isForeground)
-        claim(!isSeen || isOnScreen == true, "who is seen is on screen")
+        let isInFront = isOnScreen == true || row["band"] == "100"
+        claim(!isSeen || isInFront, "who is seen is on screen, or the user waits for it")
         // The user has swiped it away before.
         let mayBeUnseen = row["exit_reason"] == "appWatchdog"
         claim(isSeen || isOnScreen == false || mayBeUnseen, "who is on screen is seen")

@@ -10,7 +10,7 @@ public enum LinuxScore {
     /// The adjustments that Linux accepts.
     public static let adjustments = -1_000...1_000
     /// A process with this adjustment is never a victim.
-    public static let exempt = -1_000
+    public static let exempt = KernelBadness.exempt
 
     /// The `oom_score_adj` of a process for which the scenario sets none.
     ///
@@ -47,8 +47,9 @@ public enum LinuxScore {
         }
     }
 
-    /// The kernel counts in pages of this size, and rounds at each step.
+    /// The kernel counts in pages of this size.
     private static let page = 4_096
+    private static let badness = KernelBadness(release: KernelRelease(5, 9))
 
     /// The `oom_score`: 0 for an exempt process, otherwise two thirds of 1000, plus the thousandths of `total` that the
     /// process holds, plus its adjustment.
@@ -57,10 +58,10 @@ public enum LinuxScore {
     ///   - held: What the process holds in RAM and in swap.
     ///   - total: RAM and swap together.
     static func score(holding held: ByteCount, adjustment: Int, of total: ByteCount) -> Int64 {
-        guard adjustment != exempt else { return 0 }
-        let pages = max(1, total.bytes / page)
-        let badness = held.bytes / page + adjustment * (pages / 1_000)
-        return Int64((1_000 + badness * 1_000 / pages) * 2 / 3)
+        let total = max(1, total.bytes / page)
+        let points = badness.points(
+            rss: held.bytes / page, swap: 0, pageTables: 0, adjustment: adjustment, root: false, total: total)
+        return Int64(badness.oomScore(points: points, total: total))
     }
 }
 

@@ -70,11 +70,11 @@ extension Foresight {
                 if case .allocation(process.pid, let wanted) = snapshot.demand { size += Int64(wanted.bytes) }
                 apps[index].size = max(1, size)
                 apps[index].later = max(size, index < oracle.sizes.count ? apps[index].later : 1)
-                if process.phase.isForeground || process.pid == snapshot.requester { front |= 1 << UInt64(index) }
+                if process.isInFront || process.pid == snapshot.requester { front |= 1 << UInt64(index) }
                 apps[index].relaunch = max(1, process.relaunchCost.microseconds / 1_000)
                 let answersByItself = process.isEnding && snapshot.isAboutLimits
                 apps[index].mayEnd =
-                    !process.phase.isForeground && process.pid != snapshot.requester && !answersByItself
+                    !process.isInFront && process.pid != snapshot.requester && !answersByItself
             }
             self.apps = apps
             self.front = front

@@ -49,7 +49,7 @@ public struct Foresight: ReclaimPolicy {
         }
         var candidates: [ProcessSnapshot] = []
         for process in snapshot.processes {
-            if process.phase.isForeground || process.pid == snapshot.requester {
+            if process.isInFront || process.pid == snapshot.requester {
                 decision.spare(process, because: "in the foreground, or \(Spared.requester)")
             } else {
                 candidates.append(process)

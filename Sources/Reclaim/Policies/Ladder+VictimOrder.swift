@@ -29,7 +29,7 @@ extension Ladder {
         private var spareRecent = TimeSpan.zero
 
         func among(_ snapshot: SystemSnapshot) -> Among {
-            let all = snapshot.processes.filter { !$0.phase.isForeground }
+            let all = snapshot.processes.filter { !$0.isInFront }
             return Among(
                 order: self, now: snapshot.now, idle: all.map { $0.idleTime(at: snapshot.now) }.max() ?? .zero,
                 footprint: all.map(\.footprint).max() ?? .zero, cost: all.map(\.relaunchCost).max() ?? .zero)
@@ -59,7 +59,21 @@ extension Ladder {
                 let score =
                     weighted(own, Ratio.one - order.sizeWeight) + weighted(size, order.sizeWeight)
                     - weighted(price, order.relaunchWeight)
-                return (score, "by idle time, size and cost of a launch")
+                return (score, standing(of: process))
+            }
+
+            /// What stands out of a process among those off screen, as far as the order looks at it.
+            private func standing(of process: ProcessSnapshot) -> String {
+                let (looksAtSize, isCostly) = (order.sizeWeight > .zero, order.relaunchWeight > .zero)
+                let isIdlest = order.sizeWeight < .one && process.idleTime(at: now) == idle
+                let isLargest = looksAtSize && process.footprint == footprint
+                if isLargest { return isIdlest ? "idle longest and the largest" : "largest of the idle" }
+                if isIdlest { return "idle longest" }
+                let measures =
+                    (order.sizeWeight < .one ? ["idle time"] : []) + (looksAtSize ? ["size"] : [])
+                    + (isCostly ? ["the cost of a launch"] : [])
+                guard let last = measures.last, measures.count > 1 else { return "by " + measures.joined() }
+                return "by \(measures.dropLast().joined(separator: ", ")) and \(last)"
             }
 
             /// The value's share of the greatest value, scaled to microseconds of the longest idle time.

@@ -75,7 +75,7 @@ public struct Ladder: ReclaimPolicy {
         if process.dirty >= minimum && snapshot.isAboutMemory(of: process) {
             rungs.add(.purge(process.pid), rung: 0, process, "holds dirty pages")
         }
-        if process.phase.isForeground { return climbInFront(process, in: snapshot, rungs: &rungs) }
+        if process.isInFront { return climbInFront(process, in: snapshot, rungs: &rungs) }
         if process.pid == snapshot.requester { return rungs.spare(process, Spared.requester) }
         if snapshot.isAboutMemory && waitsForAnswer(process, snapshot) {
             return rungs.spareForNow(process, .waiting("was warned and may still answer"))
@@ -191,7 +191,9 @@ public struct Ladder: ReclaimPolicy {
         mutating func end(_ process: ProcessSnapshot) {
             let (score, compared) = order.score(process)
             let (rung, why) = lastRung(of: process)
-            entries.append((rung, Candidate(.terminate(process.pid), score: score, reason: "\(why), \(compared)")))
+            var candidate = Candidate(.terminate(process.pid), score: score, reason: "\(why), \(compared)")
+            candidate.standing = compared
+            entries.append((rung, candidate))
         }
 
         private func lastRung(of process: ProcessSnapshot) -> (rung: Int, why: String) {
@@ -227,7 +229,7 @@ extension SystemSnapshot {
     /// Whether freeing pages of this process helps to meet the demand. A limit on background memory does not count
     /// the pages of an app in front.
     func isAboutMemory(of process: ProcessSnapshot) -> Bool {
-        isAboutMemory && !(isAboutLimits && process.phase.isForeground)
+        isAboutMemory && !(isAboutLimits && process.isInFront)
     }
 
     /// Whether disconnecting windows off screen of an app in front helps to meet the demand. It does not help with

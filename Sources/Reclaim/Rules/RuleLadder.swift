@@ -118,7 +118,7 @@ extension LadderRule {
     func objection(to target: RuleTarget, _ view: RuleView) -> RuleObjection? {
         let process = target.process
         if action.isLoss {
-            if process.phase.isForeground && !mayTakeInFront(view.snapshot) { return .inFront }
+            if process.isInFront && !mayTakeInFront(view.snapshot) { return .inFront }
             if process.pid == view.snapshot.requester { return .requester }
             if process.isEnding { return .ending }
         }

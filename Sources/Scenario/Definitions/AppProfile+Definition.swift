@@ -49,8 +49,8 @@ extension AppProfile: Described {
             Field(
                 "oom_score_adj", \.oomScoreAdj, Codec.count(LinuxScore.adjustments).orNone(),
                 "Linux's setting for the app's process: the higher, the sooner it is ended; -1000 exempts it. "
-                    + "`earlyoom`, the `lmkd` policies and rules with `oom_score` read it. `none`: it follows from "
-                    + "what the process does."),
+                    + "`earlyoom`, `kernel-oom`, the `lmkd` policies, `device.fallback` and rules with `oom_score` "
+                    + "read it. `none`: it follows from what the process does."),
             Field(
                 "observers", \.observers, .list(of: Codec<NotificationObserver>.record, called: "observers"),
                 "The app's objects that observe notifications."),

@@ -144,6 +144,11 @@ extension Device: Described {
         device.like.flatMap(DevicePreset.named)?.kernel != nil
     }
 
+    /// Whether the device's preset names a release of Linux.
+    private static let hasLinuxByName: @Sendable (Device) -> Bool = { device in
+        device.like.flatMap(DevicePreset.named)?.linux != nil
+    }
+
     static let definition = Definition<Device>(
         base: Device(ceiling: .zero),
         preset: "like",
@@ -231,6 +236,17 @@ extension Device: Described {
                 stated: hasKernelByName,
                 "The release of XNU whose memory management the device has: when pages are compressed, what counts as "
                     + "available, and which release jetsam is of. Needs a compressor. None: Plimsoll's own rules."),
+            Field(
+                "fallback", \.fallback.rule, .choice("fallback", "fallbacks"), omitted: { $0 == .requester },
+                chance: 25,
+                "Who ends a process when an allocation finds no room and the policy frees none. `requester`: the "
+                    + "process that waits, once it has waited in vain. `kernel-oom`: Linux's kernel ends the process "
+                    + "with most badness, at once, where a real one first stalls for a while. Documented."),
+            Field(
+                "linux", \.fallback.linux, .choice("release of Linux", "releases of Linux"),
+                omitted: { $0 == .standard }, stated: hasLinuxByName, chance: 15,
+                "The long-term release of Linux whose OOM killer the device has: for `fallback: kernel-oom` and for "
+                    + "the policy `kernel-oom`. The rules are documented."),
             Field(
                 "wired", \.wired, .wiredPoints, omitted: \.isEmpty,
                 "What the system wires beyond `reserved`, over time, such as the graphics of a game. It takes free "
@@ -365,9 +381,9 @@ extension Limits: Described {
             Field(
                 "background_processes", \.backgroundProcesses, Codec.count(0...1_000_000).orNone(),
                 drawn: .numbers(0, 8),
-                "How many processes may be off screen at once, including suspended "
-                    + "ones. The policy has to meet the limit. The policies "
-                    + "`none` and `unbounded` never do."),
+                "How many processes may be off screen at once, including suspended ones. An app for which the user "
+                    + "waits counts as on screen. The policy has to meet the limit. The policies `none` and "
+                    + "`unbounded` never do."),
             Field(
                 "background_memory", \.backgroundMemory, Codec.scaled().orNone(),
                 "How much memory all processes off screen may hold together. The policy has to meet this limit, too."),

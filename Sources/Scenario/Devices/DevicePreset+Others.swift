@@ -23,6 +23,7 @@ extension DevicePreset {
             holds: Figure(.bytes(.gibibytes(3)), .guess, "Pixel's device.mk: 2 to 6 GB by product"),
             threads: kswapd),
         freezer: cachedFreezer,
+        linux: Figure(.linux5x10, .documented, "Android's kernel branches: raviole has 5.10 under Android 14"),
         remarks: [
             heap("256 to 512MB", .guess, "nothing was found"),
             DeviceFact(
@@ -49,6 +50,7 @@ extension DevicePreset {
             holds: Figure(.percent(75), .documented, "fstab of Go images"),
             threads: kswapd),
         freezer: cachedFreezer,
+        linux: Figure(.linux5x4, .guess, "Android 13 runs on 5.4, 5.10 and 5.15"),
         remarks: [
             heap("256MB, with a growth limit of 128MB", .documented, "go_defaults_common.prop"),
             DeviceFact(
@@ -74,6 +76,7 @@ extension DevicePreset {
         freezer: FreezerFigures(
             slots: Figure(0, .documented, "ChromeOS freezes no tab to flash"),
             swap: Figure(.zero, .documented, "CROS: zram only")),
+        linux: Figure(.linux5x15, .guess, "ChromeOS M126 runs on 5.4 to 6.6 by board"),
         remarks: [])
 
     private static let kswapd = Figure(1, Confidence.documented, "Linux: kswapd, one thread for each memory node")

@@ -49,6 +49,8 @@ public struct DevicePreset: Sendable {
     public let freezer: FreezerFigures
     /// What XNU manages, on a device with a compressor; nil on other systems.
     public var kernel: KernelFigures?
+    /// The release of Linux; nil on other systems.
+    public var linux: Figure<LinuxKernel>?
     /// Further facts in words.
     public let remarks: [DeviceFact]
 
@@ -64,6 +66,7 @@ public struct DevicePreset: Sendable {
         device.appLimit = appLimit?.value
         device.entitledLimit = entitledLimit?.value
         if let marks { device.marks = marks.value }
+        if let linux { device.fallback.linux = linux.value }
         return device
     }
 
@@ -255,6 +258,7 @@ extension DevicePreset {
                 key("device.freezer", freezer.isOn.map { $0 ? "on" : "off" }),
             ]
         }
+        if let linux { facts.append(key("device.linux", linux.map { $0.rawValue })) }
         facts.append(key("policy", policy.map { kernel == nil ? $0.words : $0.name }))
         facts.append(key("monitor.preset", kernel == nil ? monitor.map { $0.preset } : DevicePreset.ratio))
         if monitor.value.warningMinimumFootprint > .zero {

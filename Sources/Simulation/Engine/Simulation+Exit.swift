@@ -17,7 +17,7 @@ extension Simulation {
         let fact = fact ?? decided.map { .decided($0.end.cause) }
         let termination = reason.isBySystem ? termination(of: process, reason, explanation, fact, decided) : nil
         let footprint = memory.books(of: process.slot).footprint
-        let isVictim = reclaimer.isEnding(process)
+        let isVictim = reclaimer.isEnding(process) || fact?.cause == .kernelOOM
         let pools = isVictim ? process.allPools : []
         waiters.end(process)
         abandonLaunch(of: process, outcome: .terminated)
@@ -33,7 +33,7 @@ extension Simulation {
         releaseEverything(of: process, keepingMemory: isVictim)
         if process.course.isSwipedAway { app.discardAllSessions() }
         parts.ended(process, because: reason)
-        reclaimer.processEnded(process, reason, held: footprint, pools)
+        reclaimer.processEnded(process, reason, held: footprint, isVictim ? pools : nil)
         waiters.serve()
         if let tap = app.takeTap() {
             if display.isShown(app.id) {
@@ -45,10 +45,10 @@ extension Simulation {
         display.leave(app.id)
     }
 
-    /// Whether the user sees the process vanish. If the watchdog ends it after a swipe, the user does not, whatever
-    /// state it reads: public logs of such exits say `ProcessVisibility: Background`.
+    /// Whether the user sees the process vanish, or waits for it. If the watchdog ends it after a swipe, the user does
+    /// not, whatever state it reads: public logs of such exits say `ProcessVisibility: Background`.
     private func isOnScreen(_ process: LiveProcess, _ reason: ExitReason) -> Bool {
-        process.phase.isForeground && !(process.course.isSwipedAway && reason == .appWatchdog)
+        process.isInFront && !(process.course.isSwipedAway && reason == .appWatchdog)
     }
 
     /// The process ends before the app has saved what the user did.
@@ -75,16 +75,19 @@ extension Simulation {
         var course = RunTally.TerminationCourse()
         if let kind = process.profile.part?.kind { course.kind = kind.rawValue }
         course.state = process.phase
+        // The process may have changed its state after the last look at its band.
+        process.followBand(at: now)
         course.band = (decided?.end.band ?? process.bands.band(at: now)).number
         course.cause = fact?.cause.name
         course.explanation = explanation
         course.decision = decided?.end.decision
         course.demand = decided?.end.demand.name
+        (course.level, course.standing) = (decided?.end.level.rawValue, decided?.end.standing ?? fact?.standing)
         if let comparison = decided?.end.comparison ?? fact?.comparison {
             (course.measure, course.observed) = (comparison.measure, comparison.observed)
             course.threshold = comparison.threshold
         }
-        if !process.phase.isForeground { course.idle = now - (process.lastForeground ?? process.launch.at) }
+        if !process.isInFront { course.idle = now - (process.lastForeground ?? process.launch.at) }
         course.warnedBefore = process.warnings.lastAt.map { now - $0 }
         return RunTally.TerminationFact(
             app: process.profile.name, pid: process.pid, at: now, reason: reason,
@@ -95,6 +98,7 @@ extension Simulation {
 
     /// What the process itself wanted, if it ends for that.
     private func ownNeed(of process: LiveProcess, _ reason: ExitReason, _ fact: ExitFact?) -> RunTally.Beneficiary? {
+        if let known = fact?.beneficiary { return known }
         if reason == .memoryResourceLimit { return beneficiary(process, .ownLimit) }
         guard case .stall? = fact?.cause else { return nil }
         return beneficiary(process, .ownAllocation)

@@ -151,6 +151,7 @@ extension Simulation {
     /// Records a launch whose first frame will never come.
     func abandonLaunch(of process: LiveProcess, outcome: LaunchOutcome) {
         guard let launch = process.launch.abandon() else { return }
+        process.stateDidChange()
         recorder.launch(launch, app: process.profile.name, pid: process.pid, ready: nil, outcome: outcome)
     }
 

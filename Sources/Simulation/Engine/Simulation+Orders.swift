@@ -9,9 +9,16 @@ extension Simulation {
     /// run.
     static let patience = TimeSpan.seconds(60)
 
-    /// Asks the policy if there is a demand. One action at a time.
+    /// Asks the policy if there is a demand. If an allocation finds nothing even then, the kernel acts, on a device
+    /// that has one (`device.fallback`).
     func considerReclaim() {
         guard faults.failure == nil else { return }
+        askPolicy()
+        letKernelAct()
+    }
+
+    /// One action at a time.
+    private func askPolicy() {
         if reclaimer.isActing { return follow(reclaimer.goOn()) }
         guard let question = reclaimer.question() else { return reclaimer.endDemand() }
         follow(reclaimer.decide(question))
@@ -24,7 +31,7 @@ extension Simulation {
         switch answer {
         case .nothing: break
         case .order(let order): carryOut(order)
-        case .unserved(let allocation): leaveUnserved(allocation)
+        case .unserved(let allocation): if reclaimer.kernel == nil { leaveUnserved(allocation) }
         }
     }
 
@@ -159,16 +166,45 @@ extension Simulation {
 
     private func giveUp(_ process: LiveProcess, _ allocation: UnservedAllocation) {
         let (wanted, why) = (allocation.wanted, allocation.why)
-        let shortage = waiters.shortage(of: process)
-        let (free, longestRun) = (shortage?.free ?? .zero, shortage?.longestRun ?? .zero)
-        let fragmented = free >= wanted ? ", of which the longest run is \(longestRun) (fragmentation)" : ""
-        let explanation = "no room for \(wanted), \(free) free\(fragmented), and \(why)"
+        let free = waiters.shortage(of: process)?.free ?? .zero
+        let explanation = "\(missing(wanted, by: process)), and \(why)"
         if let quit = process.course.quit, quit.reason != .memoryPressure {
             // It was ending already and cannot continue.
             return end(process, ProcessEnding(quit, because: explanation))
         }
+        endForRoom(process, explanation, .noRoom(for: wanted, free: free))
+    }
+
+    /// What a waiting allocation found.
+    private func missing(_ wanted: ByteCount, by process: LiveProcess) -> String {
+        let shortage = waiters.shortage(of: process)
+        let (free, longestRun) = (shortage?.free ?? .zero, shortage?.longestRun ?? .zero)
+        let fragmented = free >= wanted ? ", of which the longest run is \(longestRun) (fragmentation)" : ""
+        return "no room for \(wanted), \(free) free\(fragmented)"
+    }
+
+    private func endForRoom(_ process: LiveProcess, _ explanation: String, _ fact: ExitFact) {
         reports.reportKill(of: process, .pageShortage)
-        end(process, .memoryPressure, explanation, .noRoom(for: wanted, free: free))
+        end(process, .memoryPressure, explanation, fact)
         closeReportOutsideSession()
+    }
+
+    // MARK: The kernel behind the policy
+
+    /// An allocation has found nothing, and the policy frees nothing: Linux's kernel ends the process with most
+    /// badness. If it may end none, it panics; here the process that waits ends.
+    private func letKernelAct() {
+        guard let kernel = reclaimer.kernel, faults.failure == nil, reclaimer.isFreeingNothing, !waiters.areAboutToTry,
+            let requester = waiters.first, let choice = kernel.choose()
+        else { return }
+        let found = missing(choice.wanted, by: requester)
+        guard let kill = choice.kill, let victim = processes.process(kill.pid) else {
+            let allocation = UnservedAllocation(
+                pid: requester.pid, wanted: choice.wanted, mayWait: false, why: "the kernel may end no process")
+            return giveUp(requester, allocation)
+        }
+        let why = "\(found) for \(requester.profile.name), and the policy freed nothing; the kernel ends "
+        let need = beneficiary(requester, victim === requester ? .ownAllocation : .allocation)
+        endForRoom(victim, why + "the process with the \(kill.reason)", .kernelOOM(kill, for: need))
     }
 }

@@ -130,6 +130,7 @@ extension Simulation {
         abandonLaunch(of: process, outcome: .abandoned)
         let isThere = process.isInMemory(scene)
         process.launch.begin(isThere ? .hot : .warm, tapped: now, at: now)
+        process.stateDidChange()
         if worker.compressor?.isMostlyCompressed(process) == true { process.launch.resumesCompressed() }
         if freezer?.isMostlyFrozen(process) == true { process.launch.resumesFrozen() }
         process.course.show(scene)

@@ -28,13 +28,12 @@ extension Simulation {
     /// Writes the rows of `cores.csv`, `pages.csv` and `freezer.csv`.
     func sampleDevice() {
         scheduler.sample()
-        guard plan.hasKindsOfPages else { return }
+        guard recorder.hasPages else { return }
         let activity = worker.compressor?.sample() ?? CompressorActivity()
         recorder.tally.sampled.compressor.add(activity)
         let (figures, before) = supply.sample()
-        recorder.samplePages(
-            PageRow(at: now, device: memory.books, activity: activity, supply: figures, before: before))
-        if let freezer { FreezerRow.table.write(freezer.sample(), to: recorder.freezer) }
+        recorder.sample(PageRow(at: now, device: memory.books, activity: activity, supply: figures, before: before))
+        if let freezer { recorder.sample(freezer.sample()) }
     }
 
     /// Compares the books at intervals; with `--verify` at every sample, with all invariants.

@@ -156,12 +156,14 @@ public final class Simulation {
         reports = KillReporter(
             options.reports, memory: memory, processes: processes, display: display, snapshots: snapshots,
             sampler: sampler, faults: faults, agenda: agenda)
+        let demands = Demands(
+            limits: plan.limits, memory: memory, processes: processes, worker: worker, watch: watch)
+        let kernel = KernelFallback(
+            plan.device, demands: demands, snapshots: snapshots, recorder: recorder, observer: options.observer)
         reclaimer = Reclaimer(
-            policy, contentAbove: policy.contentAbove(on: size), mode: options.mode,
-            demands: Demands(
-                limits: plan.limits, memory: memory, processes: processes, worker: worker, watch: watch),
-            snapshots: snapshots, reports: reports, returning: returning, scheduler: scheduler, recorder: recorder,
-            agenda: agenda, faults: faults)
+            policy, contentAbove: policy.contentAbove(on: size), mode: options.mode, demands: demands,
+            kernel: kernel, snapshots: snapshots, reports: reports, returning: returning, scheduler: scheduler,
+            recorder: recorder, agenda: agenda, faults: faults)
         scheduleStart()
     }
 

@@ -26,7 +26,7 @@ extension LiveProcess {
     /// A daemon has its active limit in every band above 0, as the kernel has it.
     var hasActiveLimit: Bool {
         bands.kind == .daemon
-            ? bands.mayBeAboveIdle : phase.isForeground || worksOffScreen || reasons.awaitsEvent
+            ? bands.mayBeAboveIdle : isInFront || worksOffScreen || reasons.awaitsEvent
     }
 
     /// Whether the inactive limit applies now, and not the active one.

@@ -232,6 +232,9 @@ final class LiveProcess {
     /// seconds that every app gets. Then its memory moves, and its active limit applies.
     var worksOffScreen: Bool { phase == .background && (reasons.hasModes || reasons.holdsMoreThanFinishing) }
 
+    /// Whether the user sees the process, or waits for it.
+    var isInFront: Bool { phase.isForeground || launch.pending != nil }
+
     /// Whether the process's memory moves.
     var mayTick: Bool { phase == .active || worksOffScreen }
 
@@ -272,6 +275,7 @@ final class LiveProcess {
     }
 
     private var bandOfApp: JetsamBand {
+        if isInFront { return .foreground }
         if phase == .background { return reasons.band }
         let band = JetsamBand.band(of: phase, modes: [])
         guard phase == .suspended, record.requests.showsLiveActivity else { return band }

@@ -10,6 +10,10 @@ struct DecidedEnd {
     /// The number of the decision.
     let decision: Int
     let demand: ReclaimDemand
+    /// The monitor's level that the policy saw.
+    let level: PressureLevel
+    /// What made the ranking choose it, in a few words.
+    let standing: String?
     let comparison: Comparison
 }
 

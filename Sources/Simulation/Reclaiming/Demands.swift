@@ -30,7 +30,8 @@ struct Demands {
     /// The present demand; nil: there is none.
     func current() -> PolicyQuestion? { byAllocation() ?? byPressure() ?? byLimits() }
 
-    private func byAllocation() -> PolicyQuestion? {
+    /// The demand of the allocation that is served first.
+    func byAllocation() -> PolicyQuestion? {
         guard !waiters.isEmpty, let process = waiters.first, let shortage = waiters.shortage(of: process) else {
             return nil
         }
@@ -74,6 +75,6 @@ extension LiveProcess {
     /// ending process helps to meet the limit by itself.
     /// A helper or an extension counts with its app's memory, but is no app; a daemon is the system's.
     fileprivate var countsInBackground: Bool {
-        (phase == .background || phase.restsInMemory) && !isEnding && bands.kind == .app
+        (phase == .background || phase.restsInMemory) && !isInFront && !isEnding && bands.kind == .app
     }
 }

@@ -57,6 +57,8 @@ final class Reclaimer {
     /// Called for every recorded decision.
     private let observer: ((DecisionRecord) -> Void)?
     private let demands: Demands
+    /// Linux's kernel behind the policy; nil on a device without it (`device.fallback`).
+    let kernel: KernelFallback?
     private let snapshots: Snapshots
     private let reports: KillReporter
     /// The memory of what the policy has ended.
@@ -75,14 +77,16 @@ final class Reclaimer {
     }
 
     init(
-        _ policy: any ReclaimPolicy, contentAbove: ByteCount?, mode: Mode, demands: Demands, snapshots: Snapshots,
-        reports: KillReporter, returning: ReturningMemory, scheduler: Scheduler, recorder: RunRecorder,
+        _ policy: any ReclaimPolicy, contentAbove: ByteCount?, mode: Mode, demands: Demands,
+        kernel: KernelFallback?, snapshots: Snapshots, reports: KillReporter, returning: ReturningMemory,
+        scheduler: Scheduler, recorder: RunRecorder,
         agenda: Agenda, faults: RunFaults
     ) {
         self.returning = returning
         self.policy = policy
         self.contentAbove = contentAbove
         self.demands = demands
+        self.kernel = kernel
         self.snapshots = snapshots
         self.reports = reports
         self.scheduler = scheduler
@@ -107,6 +111,10 @@ final class Reclaimer {
 
     /// Whether pages are on their way back, for this action or for earlier ones.
     var isExpectingPages: Bool { isFreeing || !returning.isEmpty }
+
+    /// Whether nothing that frees memory is under way: no pages are on their way back, and the policy at most waits for
+    /// a process that it has asked to end.
+    var isFreeingNothing: Bool { !isExpectingPages && (acting == nil || acting?.asked != nil) }
 
     /// Whether a session of actions is under way.
     var isInSession: Bool { history.sessionSince != nil }
@@ -341,7 +349,7 @@ final class Reclaimer {
         guardrails.noteTermination(of: victim.pid, at: now)
         acting?.kill = DecidedEnd(
             cause: candidate.cause ?? .jettisoned, band: victim.band, decision: recorder.lastDecision,
-            demand: snapshot.demand, comparison: comparison)
+            demand: snapshot.demand, level: snapshot.level, standing: candidate.standing, comparison: comparison)
         if candidate.cause == .sustainedPressure && history.idleAtSustained == nil {
             history.idleAtSustained = snapshot.processes.count { $0.band == .idle }
         }
@@ -429,9 +437,10 @@ final class Reclaimer {
     /// rate. For most policies the action lasts as long, and waiting processes continue after that. A policy that looks
     /// on may act again before.
     ///
-    /// - Parameter pools: Its pools, for a process that the action has ended.
-    func processEnded(_ process: LiveProcess, _ reason: ExitReason, held footprint: ByteCount, _ pools: [PoolID]) {
+    /// - Parameter pools: Its pools, if its memory returns at that rate: it ended by the action or by the kernel.
+    func processEnded(_ process: LiveProcess, _ reason: ExitReason, held footprint: ByteCount, _ pools: [PoolID]?) {
         stopWaiting(forScenesOf: process)
+        let serial = pools.map { returning.begin(process.slot, $0) }
         guard let acting, acting.ends(process) else { return }
         if reason == .memoryPressure, let kill = acting.kill {
             kills.count(kill.cause, in: kill.band)
@@ -439,7 +448,6 @@ final class Reclaimer {
         }
         guardrails.ending = nil
         beginFreeing()
-        let serial = returning.begin(process.slot, pools)
         if looksOn(acting) { actionTakes(.zero) } else { self.acting?.returns = serial }
     }
 

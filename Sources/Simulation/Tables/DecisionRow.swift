@@ -54,6 +54,8 @@ struct DecisionRow {
 
     /// The demand in the rows of the monitor's own decisions about which process to warn next.
     static let warningDemand = "warning"
+    /// The demand in the rows of the kernel's own decisions (`device.fallback`).
+    static let kernelDemand = "kernel"
 
     static let table = RowTable<DecisionRow>(
         "decisions", "One row per candidate of a decision, those spared included",
@@ -80,8 +82,10 @@ struct DecisionRow {
                 $0.evidence.threshold
             },
             .text(
-                "demand", "What the policy was asked for; warning: the monitor's round of warnings",
-                choices: ReclaimDemand.Kind.allCases.map(\.rawValue) + [warningDemand]
+                "demand",
+                "What the policy was asked for; warning: the monitor's round of warnings; kernel: Linux's kernel "
+                    + "decided, not the policy, because an allocation found no room",
+                choices: ReclaimDemand.Kind.allCases.map(\.rawValue) + [warningDemand, kernelDemand]
             ) { $0.demand },
             .optionalInteger("scene", "The scene's number, where the action is about one") { $0.action?.scene?.number },
             .amount("score", "What the ranking compared; larger goes first within a rung, tier or step of the policy") {

@@ -1,4 +1,5 @@
 import Lifecycle
+import Metrics
 import Pressure
 import Quantities
 import Reclaim
@@ -37,6 +38,8 @@ public enum EventCause: Hashable, Sendable {
     case kill(KillCause)
     case stall(StallCause)
     case warning(WarningCause)
+    /// Linux's kernel ended the process, because an allocation found no room (`device.fallback`).
+    case kernelOOM
 
     /// The value in the column `cause`.
     public var name: String {
@@ -44,13 +47,17 @@ public enum EventCause: Hashable, Sendable {
         case .kill(let cause): cause.rawValue
         case .stall(let cause): cause.rawValue
         case .warning(let cause): cause.rawValue
+        case .kernelOOM: EventCause.kernelName
         }
     }
+
+    /// The value in the column `cause` for an end by Linux's kernel.
+    public static let kernelName = "kernel_oom"
 
     /// All values of the column `cause`.
     public static let names =
         KillCause.allCases.map(\.rawValue) + StallCause.allCases.map(\.rawValue)
-        + WarningCause.allCases.map(\.rawValue)
+        + WarningCause.allCases.map(\.rawValue) + [kernelName]
 }
 
 /// An observed value, usually beside what it was compared with, in the unit at the end of the measure's name.
@@ -168,6 +175,10 @@ struct EventFact {
 struct ExitFact {
     let cause: EventCause
     var comparison: Comparison?
+    /// The app for whose sake it ended, where neither the policy's demand nor the cause says it.
+    var beneficiary: RunTally.Beneficiary?
+    /// What made the process the one to end, in a few words, where no policy says it.
+    var standing: String?
 
     /// A policy or the monitor had it ended.
     static func decided(_ cause: KillCause) -> ExitFact { ExitFact(cause: .kill(cause)) }
@@ -176,6 +187,12 @@ struct ExitFact {
     static func noRoom(for wanted: ByteCount, free: ByteCount) -> ExitFact {
         let cause = StallCause(wanted: wanted, free: free, keptBack: .zero)
         return ExitFact(cause: .stall(cause), comparison: .room(for: wanted, free: free))
+    }
+
+    /// Linux's kernel ended the process for an allocation that found no room.
+    ///
+    static func kernelOOM(_ kill: KernelFallback.Kill, for beneficiary: RunTally.Beneficiary) -> ExitFact {
+        ExitFact(cause: .kernelOOM, comparison: kill.comparison, beneficiary: beneficiary, standing: kill.standing)
     }
 
     /// The process crossed its own limit.

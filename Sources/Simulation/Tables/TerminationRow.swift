@@ -9,7 +9,8 @@ enum TerminationRow {
 
     /// The kinds of processes, apps first.
     private static let kinds = ["app"] + ProcessKind.allCases.map(\.rawValue)
-    private static let causes = KillCause.allCases.map(\.rawValue) + StallCause.allCases.map(\.rawValue)
+    private static let causes =
+        KillCause.allCases.map(\.rawValue) + StallCause.allCases.map(\.rawValue) + [EventCause.kernelName]
 
     static let table = RowTable<RunTally.TerminationFact>(
         "terminations",
@@ -30,7 +31,8 @@ enum TerminationRow {
             .optionalText(
                 "cause",
                 "The kill's cause in the kernel's words; no_room, fragmented or kept_back if its own allocation found "
-                    + "no room. Empty where the exit reason says it all",
+                    + "no room; kernel_oom if Linux's kernel ended it for an allocation that found none "
+                    + "(device.fallback). Empty where the exit reason says it all",
                 choices: causes
             ) { $0.course.cause },
             .optionalInteger("decision", "The policy's last decision to end it; empty if the policy did not") {

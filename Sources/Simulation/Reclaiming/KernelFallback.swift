@@ -1,0 +1,72 @@
+import Plan
+import Quantities
+import Reclaim
+
+/// Linux's kernel, which ends a process when an allocation finds nothing and the policy frees nothing
+/// (`device.fallback: kernel-oom`). It holds no state: the engine asks it, and carries out what it chooses.
+///
+/// The scenario's limits are none of the kernel's: it ends what is in front, plays audio or has just begun, as it ends
+/// everything else. Only an `oom_score_adj` of -1000 exempts a process. Source: Linux, mm/oom_kill.c, `out_of_memory`.
+struct KernelFallback {
+    /// A process to end.
+    struct Kill {
+        let pid: ProcessID
+        /// Why this one, for people.
+        let reason: String
+        /// The same in a few words.
+        let standing: String?
+        /// Its badness, and that of the process that would have been next.
+        let comparison: Comparison
+    }
+
+    /// What the kernel finds when it has to act.
+    struct Choice {
+        /// What the waiting allocation wants.
+        let wanted: ByteCount
+        /// Nil: every process is exempt.
+        let kill: Kill?
+    }
+
+    private let kernel: LinuxKernel
+    private let demands: Demands
+    private let snapshots: Snapshots
+    private let recorder: RunRecorder
+    /// Called for every decision.
+    private let observer: ((DecisionRecord) -> Void)?
+
+    /// Nil for a device on which the process that waits ends itself.
+    init?(
+        _ device: Device, demands: Demands, snapshots: Snapshots, recorder: RunRecorder,
+        observer: ((DecisionRecord) -> Void)?
+    ) {
+        guard device.fallback.rule == .kernelOOM else { return nil }
+        kernel = device.fallback.linux
+        self.demands = demands
+        self.snapshots = snapshots
+        self.recorder = recorder
+        self.observer = observer
+    }
+
+    /// What is to end now, recorded as a decision; nil: no allocation waits, or the compressor is making room.
+    func choose() -> Choice? {
+        guard let question = demands.byAllocation(), case .allocation(_, let wanted) = question.demand else {
+            return nil
+        }
+        let snapshot = snapshots.snapshot(question, ReclaimHistory())
+        let decision = snapshot.rankingByBadness(kernel)
+        guard let first = decision.ranking.first else { return Choice(wanted: wanted, kill: nil) }
+        let record = DecisionRecord(
+            number: recorder.nextDecision(), snapshot: snapshot, decision: decision,
+            refusals: decision.ranking.map { _ in nil }, chosen: 0, guardrails: Guardrails(demands.limits),
+            isByKernel: true)
+        observer?(record)
+        recorder.decision(record)
+        let unit = kernel.badness.countsThousandths ? "thousandths" : "pages"
+        let next = decision.ranking.dropFirst().first?.score
+        return Choice(
+            wanted: wanted,
+            kill: Kill(
+                pid: first.action.target, reason: first.reason, standing: first.standing,
+                comparison: Comparison("badness_\(unit)", first.score, next)))
+    }
+}
