@@ -10,7 +10,7 @@ from typing import Any
 
 from release import ReleaseCase, each, long, rows
 
-ROWS, COLUMNS = 12, 80
+ROWS, COLUMNS = 15, 80
 
 
 class Explain(ReleaseCase):
@@ -53,7 +53,7 @@ class Explain(ReleaseCase):
         self.assertEqual(document["warnings"], [])
 
     @each(("quickstart", "editor-behind-a-game", "evening-commute"))
-    def test_at_eighty_columns_an_end_takes_twelve_rows_and_all_lines_but_commands_fit(self, scenario: str) -> None:
+    def test_at_eighty_columns_an_end_takes_fifteen_rows_and_all_lines_but_commands_fit(self, scenario: str) -> None:
         run = self.run_of(scenario, "accounting")
         for part in self.run_program("explain", run).stdout.split("\n\n"):
             lines = part.rstrip("\n").split("\n")

@@ -16,7 +16,7 @@ struct AdvicePrice {
     /// about.
     let spared: [RunTally.TerminationFact]
     /// Whether the change avoids the end that the advice is about, and no other end replaces it before the next tap on
-    /// the app.
+    /// the app or within `Explainer.survival` after it.
     let isSaved: Bool
     let without: RunHarm
     let with: RunHarm
@@ -131,10 +131,21 @@ struct AdvicePrice {
                 < ($1.element.kind.rank, $1.element.at, $1.element.app, $1.offset)
         }.map(\.element)
         spared = ends.spared.filter { $0.pid != victim }
+        let end = without.tally.terminations.first { $0.pid == victim }
         isSaved =
-            ends.spared.contains { $0.pid == victim } || !without.tally.terminations.contains { $0.pid == victim }
+            end.map { end in
+                ends.spared.contains { $0.pid == victim } && AdvicePrice.isServed(end, taps: without, with)
+            } ?? true
         self.without = without.harm
         self.with = with.harm
+    }
+
+    /// Whether the user finds the app at the next tap on it, and it does not vanish at once.
+    private static func isServed(_ end: RunTally.TerminationFact, taps: RunCourse, _ with: RunCourse) -> Bool {
+        guard let tap = taps.taps(on: end.app).first(where: { $0 >= end.at }) else { return true }
+        return !with.tally.terminations.contains {
+            $0.app == end.app && $0.at >= tap && $0.at <= tap + Explainer.survival
+        }
     }
 
     // MARK: Launches

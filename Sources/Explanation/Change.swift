@@ -32,6 +32,12 @@ package struct Change: Hashable, Sendable {
     private let exact: String
     /// Which other values were tried, in words; empty if there is nothing to say about them.
     var remark = ""
+    /// Whether it saves the process by chance: with a larger change of the same kind the process ends again.
+    var isByChance = false
+    /// By how much it delays the end, as the search found; nil for a change that saves the process.
+    var delay: TimeSpan?
+    /// The changes of which it is made; empty unless it is two changes together.
+    private(set) var parts: [Change] = []
     /// A short name for a change of several keys; nil if the change is named by its keys.
     private var title: String?
     /// The arguments of `--set`.
@@ -43,7 +49,10 @@ package struct Change: Hashable, Sendable {
     package var words: String { remark.isEmpty ? exact : "\(exact) (\(remark))" }
 
     /// The change in few words.
-    package var brief: String { title ?? exact }
+    package var brief: String {
+        let words = parts.isEmpty ? title ?? exact : parts.map(\.brief).joined(separator: ", together with ")
+        return isByChance ? "\(words) (by chance: \(remark))" : words
+    }
 
     /// The change as options for a command line, quoted where a shell needs it.
     package var option: String { assignments.map { "--set \(ShellWord.quoted($0))" }.joined(separator: " ") }
@@ -58,7 +67,21 @@ package struct Change: Hashable, Sendable {
     ) {
         var other = plan
         other[keyPath: path] = value
-        self.init(kind, "\(key) = \(value) instead of \(plan[keyPath: path])", ["\(key)=\(value)"], other)
+        let words = Change.words(key, value, size: value as? ByteCount, plan, "\(plan[keyPath: path])")
+        self.init(kind, words, ["\(key)=\(value)"], other)
+    }
+
+    /// A key with its new value and its present one. A size that counts pages is one of the model; on the device that
+    /// the model stands for it is larger.
+    private static func words(
+        _ key: String, _ value: some CustomStringConvertible, size: ByteCount?, _ plan: RunPlan, _ present: String
+    ) -> String {
+        let scale = plan.device.scale
+        guard let size, scale != .one, !key.contains(".memory.") else {
+            return "\(key) = \(value) instead of \(present)"
+        }
+        let whole = (try? ByteCount(parsing: present))?.onOriginal(of: scale).brief ?? present
+        return "\(size.onOriginal(of: scale).brief) instead of \(whole) (in the model \(key) = \(value))"
     }
 
     /// One key of the plan whose value may be absent, with another value.
@@ -68,8 +91,9 @@ package struct Change: Hashable, Sendable {
         var other = plan
         other[keyPath: path] = value
         func text(_ value: Value?) -> String { value.map { "\($0)" } ?? "none" }
-        self.init(
-            kind, "\(key) = \(text(value)) instead of \(text(plan[keyPath: path]))", ["\(key)=\(text(value))"], other)
+        let words = Change.words(
+            key, text(value), size: value as? ByteCount, plan, text(plan[keyPath: path]))
+        self.init(kind, words, ["\(key)=\(text(value))"], other)
     }
 
     /// No change: the run as it is.
@@ -82,5 +106,20 @@ package struct Change: Hashable, Sendable {
         self.init(
             kind, "\(what): \(changes.map(\.words).joined(separator: ", "))", changes.flatMap(\.assignments), plan)
         title = what
+    }
+
+    /// Two changes together; nil if both set one key, or if the scenario refuses them together.
+    ///
+    /// - Parameter plan: The plan without a change.
+    init?(_ first: Change, with second: Change, of plan: RunPlan) {
+        func keys(_ change: Change) -> Set<Substring> { Set(change.assignments.map { $0.prefix { $0 != "=" } }) }
+        guard keys(first).isDisjoint(with: keys(second)) else { return nil }
+        let sets = first.assignments + second.assignments
+        let loaded = ScenarioLoader.load(
+            text: EffectiveScenario.yaml(of: plan), file: "scenario.yaml", overrides: Overrides(sets: sets))
+        guard case .success(var both) = loaded else { return nil }
+        both.backend = plan.backend
+        self.init(max(first.kind, second.kind), "\(first.words), together with \(second.words)", sets, both)
+        parts = [first, second]
     }
 }

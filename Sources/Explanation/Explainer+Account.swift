@@ -21,22 +21,42 @@ extension Explainer {
     private func explanation(of termination: Termination, _ counsel: Counsel) -> Explanation {
         let remedies = counsel.advices.map { advice in
             Explanation.Remedy(
-                change: advice.change, fate: advice.fate, price: advice.price, command: command(advice.change),
-                end: termination.at, since: termination.since)
+                change: advice.change, fate: advice.fate, price: advice.price,
+                command: command(advice.change, withoutClaims: advice.breaksClaims), end: termination.at,
+                since: termination.since)
         }
         let isHopeless = remedies.isEmpty
+        let protection = protection(of: termination.app)
+        let isBroken = runs.replay(protection, nil).map(breaksClaims) ?? false
         return Explanation(
             termination: termination, account: account(of: termination), remedies: remedies,
-            inVain: counsel.failures, tried: counsel.tried,
+            inVain: counsel.failures, tried: counsel.tried, pairs: counsel.pairs, scale: plan.device.scale,
             protection: counsel.fateIfProtected.flatMap { fate in
                 guard isHopeless else { return nil }
                 return .init(
-                    words: fateIfProtected(fate, termination), command: command(protection(of: termination.app)))
+                    words: fateIfProtected(fate, termination), command: command(protection, withoutClaims: isBroken))
             })
     }
 
     /// A command that tries a change.
-    private func command(_ change: Change) -> String { "plimsoll run \(ShellWord.quoted(scenario)) \(change.option)" }
+    ///
+    /// - Parameter withoutClaims: Whether it leaves out the claims of the scenario, which do not hold with the change.
+    private func command(_ change: Change, withoutClaims: Bool) -> String {
+        let claims = withoutClaims ? " --set \(ShellWord.quoted("expect=[]"))" : ""
+        return "plimsoll run \(ShellWord.quoted(scenario)) \(change.option)\(claims)"
+    }
+
+    /// A size for people: that on the original of a scale model.
+    private func size(_ bytes: ByteCount) -> String { bytes.onOriginal(of: plan.device.scale).readable }
+
+    /// An end by a rule: its explanation, with the sizes of the original where it is about sizes.
+    private func occasion(_ fact: RunTally.TerminationFact, _ explanation: String) -> String {
+        guard plan.device.scale != .one, fact.course.measure?.hasSuffix("_bytes") == true,
+            let observed = fact.course.observed.map({ size(ByteCount(Int($0))) })
+        else { return explanation }
+        let what = fact.reason == .memoryResourceLimit ? "its footprint was" : "free for it were"
+        return "\(fact.cause(in: plan)); \(what) \(observed)"
+    }
 
     private func fateIfProtected(_ fate: ProcessFate, _ termination: Termination) -> String {
         switch fate {
@@ -66,13 +86,13 @@ extension Explainer {
         return Explanation.Account(
             head:
                 "\(fact.app) was ended by the system, \(termination.at.clock) into the run (\(fact.reason.rawValue)).",
-            author: .system, decision: nil, reason: fact.reason.rule, held: fact.footprint,
+            author: .system, decision: nil, reason: fact.rule, held: fact.footprint,
             cause: [
                 .init(
                     label: "What it was",
-                    sentence: "\(place), \(age) after its launch; it held \(fact.footprint.readable)."),
-                .init(label: "Why then", sentence: "\(explanation)."),
-                .init(label: "Why this one", sentence: fact.reason.rule),
+                    sentence: "\(place), \(age) after its launch; it held \(size(fact.footprint))."),
+                .init(label: "Why then", sentence: "\(occasion(fact, explanation))."),
+                .init(label: "Why this one", sentence: fact.rule),
             ], others: [])
     }
 
@@ -95,8 +115,8 @@ extension Explainer {
             cause: [
                 .init(
                     label: "What it was",
-                    sentence: "\(state(victim, snapshot)); it held \(victim.footprint.readable)."),
-                .init(label: "Why then", sentence: "\(occasion(record, candidate))."),
+                    sentence: "\(state(victim, snapshot)); it held \(size(victim.footprint))."),
+                .init(label: "Why then", sentence: "\(occasion(record, candidate, termination.fact))."),
                 .init(label: "Why this one", sentence: "\(candidate.reason)\(place(record, chosen))."),
             ],
             others: passedOver(record, chosen) + later(record, chosen) + spared(record, chosen) + unranked(record))
@@ -143,14 +163,15 @@ extension Explainer {
     }
 
     /// The observed value and the threshold it crossed.
-    private func occasion(_ record: DecisionRecord, _ candidate: Candidate) -> String {
+    private func occasion(
+        _ record: DecisionRecord, _ candidate: Candidate, _ fact: RunTally.TerminationFact?
+    ) -> String {
         let snapshot = record.snapshot
-        if let evidence = candidate.evidence { return evidence.text }
+        if let evidence = candidate.evidence { return evidence.text(scale: plan.device.scale) }
         if case .allocation(let pid, let wanted) = snapshot.demand {
-            return
-                "\(name(pid, snapshot)) waits for \(wanted.readable), and \(snapshot.available.readable) are available"
+            return "\(name(pid, snapshot)) waits for \(size(wanted)), and \(size(snapshot.available)) are available"
         }
-        return snapshot.reason
+        return fact?.cause(in: plan) ?? snapshot.reason(scale: plan.device.scale)
     }
 
     private func place(_ record: DecisionRecord, _ chosen: Int) -> String {
@@ -188,7 +209,7 @@ extension Explainer {
             } else {
                 let sentence =
                     "\(process.name), whose turn was later: \(state(process, record.snapshot)), holds "
-                    + "\(process.footprint.readable)."
+                    + "\(size(process.footprint))."
                 others.append(.init(app: process.name, kind: .later, sentence: sentence))
             }
         }
@@ -224,7 +245,7 @@ extension Explainer {
             .init(
                 app: process.name, kind: .notRanked,
                 sentence: "\(process.name): \(state(process, record.snapshot)), holds "
-                    + "\(process.footprint.readable); \(why).")
+                    + "\(size(process.footprint)); \(why).")
         }
     }
 
@@ -235,6 +256,14 @@ extension Explainer {
             let name = name($0.pid, record.snapshot)
             return .init(app: name, kind: .spared, sentence: "\(name): \($0.reason).")
         }
+    }
+}
+
+extension RunTally.TerminationFact {
+    /// Why the system ended this process and no other.
+    fileprivate var rule: String {
+        guard course.cause == EventCause.kernelName else { return reason.rule }
+        return "Linux's kernel ends what has most badness (decisions.csv); no policy chose it, no limit protects it."
     }
 }
 

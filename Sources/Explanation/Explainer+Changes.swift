@@ -16,7 +16,7 @@ extension Explainer {
         switch termination.cause {
         case .decision(let record):
             return (triesPolicy ? [questOfPolicy(termination, record)] : []) + quests(decided: termination, record, app)
-        case .rule(let fact, let explanation): return quests(fact.reason, explanation, app)
+        case .rule(let fact, _): return quests(fact, app)
         }
     }
 
@@ -30,18 +30,20 @@ extension Explainer {
     private func quests(decided termination: Termination, _ record: DecisionRecord, _ app: Int) -> [any Quest] {
         let limits = [limit(behind: record.snapshot.demand)].compactMap { $0 }
         let device = limits.isEmpty ? [device].compactMap { $0 } : []
-        return limits + [behaviours(of: app)] + sizes(of: app) + device + preferences(termination, record, app)
+        return limits + [behaviours(of: app)] + sizes(of: app) + contents(of: app) + device
+            + preferences(termination, record, app)
             + [Attempts([protection(of: termination.app)])]
     }
 
     /// The changes that may help against a rule that no policy decides about.
-    private func quests(_ reason: ExitReason, _ explanation: String, _ app: Int) -> [any Quest] {
-        switch reason {
+    private func quests(_ fact: RunTally.TerminationFact, _ app: Int) -> [any Quest] {
+        switch fact.reason {
         case .memoryResourceLimit:
-            [ownLimit(of: app, explanation)].compactMap { $0 } + [behaviours(of: app)] + sizes(of: app)
+            [ownLimit(of: app, crossed: fact.course.threshold)].compactMap { $0 } + [behaviours(of: app)]
+                + sizes(of: app)
         case .memoryPressure:
             (triesPolicy ? [NumberQuest(someChanges, of: numbers)] : []) + [guardrails, behaviours(of: app)]
-                + sizes(of: app) + [device].compactMap { $0 }
+                + sizes(of: app) + contents(of: app) + [device].compactMap { $0 } + exemption(from: fact, app)
         case .appWatchdog: delays(of: app) + [behaviours(of: app)] + [device].compactMap { $0 }
         case .cpuResourceLimit:
             // The limit of 80 % counts callbacks, too.
@@ -51,6 +53,16 @@ extension Explainer {
         case .backgroundTaskAssertionTimeout: tasks(of: app)
         case .normalApp, .abnormal, .userTerminated: []
         }
+    }
+
+    /// The one thing that Linux's kernel can be told about a process that it ended.
+    private func exemption(from fact: RunTally.TerminationFact, _ app: Int) -> [any Quest] {
+        guard fact.course.cause == EventCause.kernelName else { return [] }
+        return [
+            Attempts([
+                plan.own(app, "oom_score_adj", optional: \.oomScoreAdj, to: LinuxScore.exempt, .preference)
+            ])
+        ]
     }
 
     private func appIndex(of termination: Termination) -> Int? {
@@ -144,11 +156,12 @@ extension Explainer {
     }
 
     /// The app's own limit, raised.
-    private func ownLimit(of app: Int, _ explanation: String) -> (any Quest)? {
+    private func ownLimit(of app: Int, crossed threshold: Int64?) -> (any Quest)? {
         let limits = plan.apps[app].limits
-        let isInactive = explanation.contains("its inactive limit")
-        let standard = plan.device.limit(ofEntitled: plan.apps[app].isEntitled)?.bytes
-        guard let limit = isInactive ? limits.inactive : limits.active ?? standard else { return nil }
+        let active = limits.active ?? plan.device.limit(ofEntitled: plan.apps[app].isEntitled)?.bytes
+        func isCrossed(_ limit: ByteCount?) -> Bool { limit.map { Int64($0.bytes) == threshold } ?? false }
+        let isInactive = isCrossed(limits.inactive) && !isCrossed(active)
+        guard let limit = isInactive ? limits.inactive : active else { return nil }
         return raised(isInactive, limit, of: app)
     }
 
@@ -261,6 +274,33 @@ extension Explainer {
         return Change(.size, "\(name) at \(100 - step)% of its size", assignments, other)
     }
 
+    /// The app with contents that compress better. Where the monitor looks at how much is compressed, it may also live
+    /// with contents that compress worse.
+    private func contents(of app: Int) -> [any Quest] {
+        guard plan.device.compressor != nil else { return [] }
+        let key = "memory.compressibility.incompressible"
+        let path: WritableKeyPath<AppProfile, Ratio> = \.memory.compressibility.incompressible
+        let present = plan.apps[app].memory.compressibility.incompressible
+        let unit = Ratio.percent(5)
+        func value(_ step: Int) -> Ratio {
+            max(.zero, Ratio(partsPerMillion: present.partsPerMillion - Int64(step) * unit.partsPerMillion))
+        }
+        let last = Int((present.partsPerMillion + unit.partsPerMillion - 1) / unit.partsPerMillion)
+        let better: (any Quest)? =
+            last < 1
+            ? nil
+            : SizeQuest("\(plan.place(of: app)).\(key) down to", last: last) {
+                "\(value($0))"
+            } change: {
+                plan.own(app, key, path, to: value($0))
+            }
+        let repeated = plan.apps[app].memory.compressibility.repeated
+        let worse =
+            plan.monitor.measure == .uncompressed && present + repeated < .one
+            ? [plan.own(app, key, path, to: .one - repeated)] : []
+        return [better].compactMap(\.self) + [Attempts(worse)]
+    }
+
     /// What a process of the app holds when the run begins, as far as the scenario states it: the key, the size and
     /// the place in the plan.
     private func startSizes(of app: Int) -> [(key: String, size: ByteCount, path: WritableKeyPath<RunPlan, ByteCount>)]
@@ -290,10 +330,12 @@ extension Explainer {
         _ name: String, _ size: ByteCount, atMost highest: ByteCount? = nil,
         _ change: @escaping (ByteCount) -> Change
     ) -> SizeQuest? {
-        let highest = highest ?? MemoryLimits.highestCeiling * min(.one, plan.device.scale)
+        let scale = plan.device.scale
+        let highest = highest ?? MemoryLimits.highestCeiling * min(.one, scale)
         guard let steps = Steps(upFrom: size, atMost: highest) else { return nil }
+        // Limits and the ceiling count pages, which are the model's.
         return SizeQuest("\(name) up to", last: steps.last) {
-            "\(steps.value($0))"
+            scale == .one ? "\(steps.value($0))" : steps.value($0).onOriginal(of: scale).brief
         } change: {
             change(steps.value($0))
         }

@@ -111,7 +111,7 @@ extension Explainer {
 
     /// The screen protects what is on it, where the scenario does not say so.
     private func screen(_ victim: ProcessSnapshot) -> [Change] {
-        guard victim.phase.isForeground, !plan.limits.protectForeground else { return [] }
+        guard victim.isInFront, !plan.limits.protectForeground else { return [] }
         return [Change(.limit, of: plan, "limits.protect_foreground", \.limits.protectForeground, to: true)]
     }
 }

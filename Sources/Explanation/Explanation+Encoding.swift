@@ -65,6 +65,8 @@ extension Explanation: Encodable {
         let assignments: [String]
         let command: String
         let worth: String
+        let isByChance: Bool
+        let isTogether: Bool
         let life: String
         let fate: FateDocument
         let price: PriceDocument
@@ -74,6 +76,7 @@ extension Explanation: Encodable {
             (actor, kind) = (change.kind.madeBy.rawValue, change.kind.name)
             (words, assignments, command) = (change.words, change.assignments, remedy.command)
             (worth, life, fate) = (remedy.worth.rawValue, remedy.life, FateDocument(remedy.fate))
+            (isByChance, isTogether) = (change.isByChance, !change.parts.isEmpty)
             price = PriceDocument(remedy.price, since: remedy.since, isFirst: isFirst)
         }
     }

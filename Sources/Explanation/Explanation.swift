@@ -16,6 +16,10 @@ public struct Explanation: Sendable {
     let inVain: [String]
     /// The kinds of all changes that were tried.
     let tried: Set<Change.Kind>
+    /// How many pairs of changes were tried, because no change alone saves the process for good.
+    let pairs: Int
+    /// That of the device; sizes for people are those of the original of a scale model.
+    let scale: Ratio
     /// What protection by name would do, where nothing saves the process.
     let protection: Protection?
 
@@ -93,20 +97,27 @@ public struct Explanation: Sendable {
             switch fate {
             case .stays, .isAbsent: return "it is still there when the run ends"
             case .ends(let at, let reason, _):
-                let wanted = price.isSaved ? "" : ", before the user wants it again"
                 let ends =
                     switch ExitReason(rawValue: reason) {
                     case .userTerminated: "the user closes it"
                     case let exit? where exit.isBySystem: "it is ended"
                     case _: "it ends"
                     }
-                return
-                    "it lives \((at - end).clock) longer, until \(ends) \(at.clock) into the run (\(reason))\(wanted)"
+                let life = "it lives \((at - end).clock) longer, until \(ends) \(at.clock) into the run (\(reason))"
+                return worth == .delay ? "its end is only delayed: \(life), before the user wants it again" : life
             }
         }
 
         /// Whether the change is worth its price.
         var worth: Worth { price.isFair ? .fair : price.isSaved ? .dear : .delay }
+
+        /// Whether it saves the process for good, and not by chance.
+        var isLasting: Bool { price.isSaved && !change.isByChance }
+
+        /// Who must make the change; several for two changes together.
+        var actors: Set<Actor> {
+            Set((change.parts.isEmpty ? [change] : change.parts).map(\.kind.madeBy))
+        }
     }
 
     /// What a change is worth.
@@ -115,7 +126,7 @@ public struct Explanation: Sendable {
         case fair
         /// It saves the process for good, and the run is worse.
         case dear
-        /// The process ends all the same before the user wants it again.
+        /// The process ends all the same before the user wants it again, or as soon as the user does.
         case delay
     }
 }

@@ -86,7 +86,7 @@ final class Watch {
     }
 
     private static func termination(_ record: DecisionRecord) -> Explainer.Termination? {
-        guard let chosen = record.chosen else { return nil }
+        guard let chosen = record.chosen, !record.isByKernel else { return nil }
         let action = record.decision.ranking[chosen].action
         guard action.isTermination,
             let victim = record.snapshot.process(action.target)

@@ -162,12 +162,15 @@ final class Investigation {
     private func question(_ change: Change, _ one: Case, findsAll: Bool) -> ReplayQuestion {
         var question = explainer.question(about: one.termination)
         guard !change.isFollowed else { return question }
-        // A change of a size must save the process up to the next tap on the app; the run need not go on after that.
+        // A change of a size must save the process up to the next tap on the app and a moment longer; the run need not
+        // go on after that.
         // It goes on all the same if its rest is short or will be needed: else it would be played twice.
         question.isAboutOneLife = !findsAll
         let end = Instant.zero + explainer.plan.duration
-        let isNear = one.next >= end || (end - one.next).microseconds * 5 <= explainer.plan.duration.microseconds
-        (question.fatal, question.enough) = (one.next, findsAll || isNear ? .never : one.next)
+        // A process that ends as soon as the user wants it again is not saved.
+        let served = one.next == .never ? .never : one.next + Explainer.survival
+        let isNear = served >= end || (end - served).microseconds * 5 <= explainer.plan.duration.microseconds
+        (question.fatal, question.enough) = (served, findsAll || isNear ? .never : served)
         return question
     }
 
@@ -180,7 +183,9 @@ final class Investigation {
         let fate = question.fate(in: replay.lives)
         let isSaved = question.isSaved(fate)  // promise: saved
         let isFree = isSaved && replay.isWhole ? try explainer.price(of: replay, termination).isFree : false
-        return Trial(change: wanted.change, fate: fate, outcome: Outcome(isSaved: isSaved, isFree: isFree))
+        var outcome = Outcome(isSaved: isSaved, isFree: isFree)
+        if !isSaved, case .ends(let end, _, _) = fate { outcome.delay = end - termination.at }
+        return Trial(change: wanted.change, fate: fate, outcome: outcome)
     }
 
     // MARK: Results

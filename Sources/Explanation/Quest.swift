@@ -1,10 +1,12 @@
+import Quantities
+
 /// A search for a change that saves a process. It asks for trials, and learns from them what to try next.
 protocol Quest {
     /// The changes to try next; none when the search is over.
     var wanted: [Change] { get }
     /// Takes the outcome of the wanted changes, in their order.
     mutating func learn(_ outcomes: [Outcome])
-    /// The changes that save the process.
+    /// The changes that save the process, and those that delay its end.
     var found: [Change] { get }
     /// The most changes that it may still try, those that it wants now included.
     var left: Int { get }
@@ -19,6 +21,11 @@ struct Outcome {
     let isSaved: Bool
     /// Whether the whole run with the change loses nothing.
     let isFree: Bool
+    /// How much later than in the recorded run the process ends, if it is not saved; zero or less if it ends no later.
+    var delay = TimeSpan.zero
+
+    /// Whether the change saves nothing but delays the end noticeably.
+    var isDelayed: Bool { !isSaved && delay > Explainer.survival }
 }
 
 /// Tries each of a few changes once.
@@ -34,8 +41,8 @@ struct Attempts: Quest {
 
     mutating func learn(_ outcomes: [Outcome]) {
         let tried = zip(wanted, outcomes)
-        found = tried.filter(\.1.isSaved).map(\.0)
-        let failed = tried.filter { !$0.1.isSaved }.map(\.0)
+        found = tried.filter { $0.1.isSaved || $0.1.isDelayed }.map(\.0)
+        let failed = tried.filter { !$0.1.isSaved && !$0.1.isDelayed }.map(\.0)
         failure = failed.isEmpty ? nil : failed.map(\.brief).joined(separator: "; ")
         wanted = []
     }
@@ -78,16 +85,26 @@ struct NumberQuest: Quest {
     var failure: String? { found.isEmpty ? title.map { "the numbers of \($0)" } : nil }
 }
 
-/// Looks for the smallest change of a size that saves a process.
+/// Looks for the smallest change of a size from which on every tried change saves a process.
 ///
-/// Sizes lie on even steps away from the present one. The search tries a few steps, then closes in on the first one
-/// that saves the process. A larger change may fail again; such sizes are reported.
+/// Sizes lie on even steps away from the present one. The search tries a few steps over the whole range, closes in on
+/// the border above which all tried steps save the process, and then tries a few more steps beyond it: a process may
+/// live with one size by chance, and end with others beside it. A step that saves while a larger one fails is named
+/// only if there is no such border, as what it is. If no step saves the process for good, the one that delays its end
+/// longest is named.
 struct SizeQuest: Quest {
+    /// The most steps that are tried.
+    private static let most = 36
+    /// How many more steps beyond the border are tried: those of the beginning lie there, too.
+    private static let probes = 2
+
+    private let last: Int
     private let first: [Int]
     private let change: (Int) -> Change
     private let value: (Int) -> String
     private let range: String
-    private var outcomes: [Int: Bool] = [:]
+    private var outcomes: [Int: Outcome] = [:]
+    private var probed: Set<Int> = []
 
     /// - Parameters:
     ///   - range: The size and the direction, for people: `device.ceiling up to`.
@@ -96,60 +113,67 @@ struct SizeQuest: Quest {
     ///   - change: The change after a number of steps.
     init(_ range: String, last: Int, value: @escaping (Int) -> String, change: @escaping (Int) -> Change) {
         self.range = range
-        first = [last / 24, last / 6].filter { $0 > 0 } + [last]
+        self.last = last
+        first = Set([last / 24, last / 6, last / 2, last]).filter { $0 > 0 }.sorted()
         (self.value, self.change) = (value, change)
     }
 
-    private var best: Int? { outcomes.filter(\.value).keys.min() }
+    /// The largest tried step with which the process ends; 0 is the present size.
+    private var low: Int { outcomes.filter { !$0.value.isSaved }.keys.max() ?? 0 }
 
-    /// The largest tried step below the best one; 0 is the present size.
-    private func below(_ best: Int) -> Int { outcomes.keys.filter { $0 < best }.max() ?? 0 }
+    /// The smallest tried step from which on all tried steps save the process; nil if the largest fails.
+    private var border: Int? {
+        let low = low
+        return outcomes.keys.filter { $0 > low }.min()
+    }
 
     private var steps: [Int] {
         guard !outcomes.isEmpty else { return first }
-        guard let best else { return [] }
-        let low = below(best)
-        let third = (best - low) / 3
-        let inner = Set([low + max(1, third), best - max(1, third)]).filter { $0 > low && $0 < best }
-        return inner.sorted()
+        guard let border else { return [] }
+        let rest = Self.most - outcomes.count
+        guard border - low <= 1 else { return rest > 0 ? [(low + border) / 2] : [] }
+        guard !probed.contains(border) else { return [] }
+        let gap = last - border
+        let inner = (1...Self.probes).map { border + gap * $0 / (Self.probes + 1) }
+        // A step beside one that was tried says little more.
+        let new = inner.filter { step in !outcomes.keys.contains { abs($0 - step) * 4 * Self.probes <= gap } }
+        return Array(Set(new).sorted().prefix(rest))
     }
 
     var wanted: [Change] { steps.map(change) }
 
     var findsAll: Bool { false }
 
-    var left: Int {
-        guard !outcomes.isEmpty else {
-            let gaps = zip(first, [0] + first).map { $0 - $1 }
-            return first.count + (gaps.map(SizeQuest.most).max() ?? 0)
-        }
-        return best.map { SizeQuest.most(within: $0 - below($0)) } ?? 0
-    }
-
-    /// The most steps that are tried to close a gap between a step that fails and one that saves.
-    private static func most(within gap: Int) -> Int {
-        guard gap > 1 else { return 0 }
-        let third = max(1, gap / 3)
-        return (gap == 2 ? 1 : 2) + max(most(within: third), most(within: gap - 2 * third))
-    }
+    var left: Int { steps.isEmpty ? 0 : min(Self.most, last) - outcomes.count }
 
     mutating func learn(_ found: [Outcome]) {
-        for (step, outcome) in zip(steps, found) { outcomes[step] = outcome.isSaved }
+        let tried = steps
+        if let border, border - low <= 1 { probed.insert(border) }
+        for (step, outcome) in zip(tried, found) { outcomes[step] = outcome }
     }
 
     var found: [Change] {
-        guard let best else { return [] }
-        var found = change(best)
-        let low = below(best)
-        var remarks = low == 0 ? [] : ["with \(value(low)) it still ends"]
-        let failing = outcomes.filter { $0.key > best && !$0.value }.keys.sorted()
-        if !failing.isEmpty { remarks.append("with \(failing.map(value).joined(separator: ", ")) it ends again") }
-        found.remark = remarks.joined(separator: "; ")
+        let low = low
+        if let border {
+            var found = change(border)
+            found.remark = low == 0 ? "" : "with \(value(low)) it still ends"
+            return [found]
+        }
+        if let lucky = outcomes.filter(\.value.isSaved).keys.min() {
+            var found = change(lucky)
+            let failing = outcomes.filter { $0.key > lucky && !$0.value.isSaved }.keys.sorted()
+            found.remark = "with \(failing.prefix(3).map(value).joined(separator: ", ")) it ends again"
+            found.isByChance = true
+            return [found]
+        }
+        // Of equal delays the smallest change.
+        let delays = outcomes.filter(\.value.isDelayed).map { (step: $0.key, delay: $0.value.delay) }
+        guard let longest = delays.max(by: { ($0.delay, $1.step) < ($1.delay, $0.step) }) else { return [] }
+        var found = change(longest.step)
+        found.delay = longest.delay
         return [found]
     }
 
-    var failure: String? {
-        guard best == nil, let last = first.last else { return nil }
-        return "\(range) \(value(last))"
-    }
+    /// A delay alone is in vain.
+    var failure: String? { outcomes.values.contains(where: \.isSaved) ? nil : "\(range) \(value(last))" }
 }

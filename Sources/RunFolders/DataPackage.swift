@@ -8,8 +8,11 @@ package struct DataPackage: Encodable {
     let profile = "tabular-data-package"
     let name: String
     let title: String
-    /// What a comparison shows, a sentence on each line; nil for everything else.
+    /// What a comparison or a sweep shows, a sentence on each line; nil for everything else.
     private(set) var description: String?
+    /// An extension, which the standard allows: the metric by which a sweep chose its best setting; nil for everything
+    /// else.
+    private(set) var decider: String?
     let version = "\(runFormatVersion)"
     /// An extension, which the standard allows: what programs that draw a run must know of it; nil without one.
     private(set) var run: RunFacts?
@@ -114,12 +117,14 @@ package struct DataPackage: Encodable {
 
     /// The package of tables that are not of a single run.
     ///
-    /// - Parameter description: What they show, a sentence on each line; nil without one.
+    /// - Parameters:
+    ///   - description: What they show, a sentence on each line; nil without one.
+    ///   - decider: The metric by which a sweep chose its best setting; nil without one.
     package static func json(
-        name: String, title: String, description: String? = nil, tables: [TableSchema]
+        name: String, title: String, description: String? = nil, decider: String? = nil, tables: [TableSchema]
     ) throws -> String {
         var package = DataPackage(name: name, title: title, tables: tables)
-        package.description = description
+        (package.description, package.decider) = (description, decider)
         return try encode(package)
     }
 

@@ -1,5 +1,7 @@
 import Metrics
+import Plan
 import Quantities
+import Simulation
 
 /// The processes that the system ended, a line each: when, who, why, and what the user lost.
 struct VictimLines {
@@ -8,6 +10,7 @@ struct VictimLines {
 
     /// The processes, in the order of their ends.
     let ends: [RunTally.TerminationFact]
+    let plan: RunPlan
     /// The table with all of them; nil if the run did not write it.
     let table: String?
 
@@ -16,26 +19,15 @@ struct VictimLines {
     var lines: [(text: String, isFelt: Bool)] {
         let ranked = ends.indices.sorted { (ends[$0].isFelt ? 0 : 1, $0) < (ends[$1].isFelt ? 0 : 1, $1) }
         let shown = ranked.prefix(VictimLines.most).sorted()
-        let lines = shown.map { (text: VictimLines.line(ends[$0]), isFelt: ends[$0].isFelt) }
+        let lines = shown.map { (text: line(ends[$0]), isFelt: ends[$0].isFelt) }
         guard shown.count < ends.count else { return lines }
         let place = table.map { ": \($0)" } ?? ""
         return lines + [(text: "and \(ends.count - shown.count) more\(place)", isFelt: false)]
     }
 
-    private static func line(_ end: RunTally.TerminationFact) -> String {
-        "\((end.at - .zero).clockText) \(end.app): \(cause(of: end)); \(loss(of: end))".onOneLine
-    }
-
-    /// What was short, or which limit was crossed, shares to a tenth of a percent. The explanation of a policy's
-    /// decision begins with its choice of the process and ends with what it was asked for.
-    static func cause(of end: RunTally.TerminationFact) -> String {
-        let explanation = end.course.explanation
-        guard end.course.decision != nil, let last = explanation.ranges(of: "; ").last else {
-            return explanation.isEmpty ? end.reason.rawValue : explanation
-        }
-        return String(explanation[last.upperBound...]).replacing(/\d+\.\d{2,}%/) { share in
-            Double(share.output.dropLast()).map { String(format: "%.1f%%", $0) } ?? String(share.output)
-        }
+    private func line(_ end: RunTally.TerminationFact) -> String {
+        let why = [end.cause(in: plan), end.course.standing].compactMap(\.self).joined(separator: "; ")
+        return "\((end.at - .zero).clockText) \(end.app): \(why); \(VictimLines.loss(of: end))".onOneLine
     }
 
     /// What the user lost.

@@ -72,9 +72,35 @@ extension Answer {
         case .no: "No: \(figures), which is less than the \(asked) asked for."
         case .open, .absent:
             lived.isAtLeast(partsPerMillion: question.share.partsPerMillion)
-                ? "Probably: \(figures); more seeds would show whether it really reaches the \(asked) asked for."
-                : "Probably not: \(figures); more seeds would show whether it really misses the \(asked) asked for."
+                ? "Undecided, probably yes: \(figures). \(asked) needs an interval that is nowhere below it; \(advice)."
+                : "Undecided, probably no: \(figures). The interval still reaches the \(asked) asked for; \(advice)."
         }
+    }
+
+    /// More seeds than this are no advice.
+    private static let mostSeeds = 10_000
+
+    /// How many runs would decide, if the app lived in the same share of them; nil if more than `mostSeeds`.
+    var runsToDecide: Int? {
+        guard lived.total > 0 else { return nil }
+        let asked = Double(question.share.partsPerMillion) / 1_000_000
+        let isYes = lived.isAtLeast(partsPerMillion: question.share.partsPerMillion)
+        guard lived.total < Answer.mostSeeds else { return nil }
+        return (lived.total + 1...Answer.mostSeeds).first { runs in
+            // The share as near as whole runs come to it, on the side that decides later.
+            let count = (lived.count * runs + (isYes ? 0 : lived.total - 1)) / lived.total
+            guard let interval = Proportion(count, of: runs).wilson() else { return false }
+            return isYes ? interval.low >= asked : interval.high < asked
+        }
+    }
+
+    /// What would decide.
+    private var advice: String {
+        guard let runs = runsToDecide else { return "no \(Answer.mostSeeds) seeds would decide at this share" }
+        // Runs without the app do not count.
+        let seeds = (runs * question.seeds.count + lived.total - 1) / lived.total
+        let isPlain = question.seeds == (1...UInt64(question.seeds.count)).map { $0 }
+        return isPlain ? "run --seeds 1..\(seeds) to decide" : "run about \(seeds) seeds to decide"
     }
 
     private static let moments: [(Int64, String)] = [

@@ -56,14 +56,38 @@ public struct FirstScenario: Sendable {
     /// The tables of a longer run are large.
     static let longest = TimeSpan.hours(48)
 
+    /// An app of the user's own, beside those of the answers.
+    public struct OwnApp: Hashable, Sendable {
+        /// Its name in the scenario.
+        public var name: String
+        /// The kind of app that is most like it, one of `plimsoll list apps`.
+        public var like: String
+        /// The text of its footprint, such as `300MiB`; nil: that of its kind.
+        public var footprint: String?
+
+        /// An app of the user's own; the values are checked when it is added.
+        public init(name: String, like: String, footprint: String?) {
+            (self.name, self.like, self.footprint) = (name, like, footprint)
+        }
+
+        /// It as the scenario has it. Objects are as large as those of the other apps.
+        fileprivate var tree: Tree {
+            var memory: [(String, Tree)] = [("objects", .record([("constant", .plain("64KiB"))]))]
+            if let footprint { memory.insert(("footprint", .plain(footprint)), at: 0) }
+            return .record([("name", .string(name)), ("like", .string(like)), ("memory", .record(memory))])
+        }
+    }
+
     private let name: String
+    private var own: OwnApp?
     private var device = Question.device.standard
     private var apps = FirstScenario.apps(of: CommonDay.fleet.map(\.archetype))
     private var day = CommonDay.gaming
     private var duration: TimeSpan?
     /// Nil: the device's own.
     private var policy: String?
-    private var claims = [Question.expect.standard]
+    /// Nil: the default.
+    private var given: [String]?
 
     /// The scenario with all defaults.
     ///
@@ -86,6 +110,31 @@ public struct FirstScenario: Sendable {
         }
     }
 
+    /// Puts an app of the user's own among the others, or leaves all as it was and says why. The user opens it at 30 s,
+    /// and later as the seed decides; without another claim, the scenario claims that it survives.
+    public mutating func add(_ app: OwnApp) throws(Refusal) {
+        var next = self
+        next.own = app
+        guard Archetype.named(app.like) != nil else {
+            throw FirstScenario.unknown("kind of app", app.like, among: Archetype.all.map(\.name))
+        }
+        guard !all.contains(where: { $0.name == app.name }) else {
+            throw Refusal(reason: "app: '\(app.name.shortened())' is another app of the scenario; give another name")
+        }
+        _ = try next.plan()
+        self = next
+    }
+
+    /// What a question's empty answer means, in words.
+    public func standard(of question: Question) -> String {
+        question == .expect ? claims(nil).joined(separator: ", ") : question.standard
+    }
+
+    /// The claims: those given, or the default.
+    private func claims(_ given: [String]?) -> [String] {
+        given ?? [own.map { "\($0.name) survives" } ?? Question.expect.standard]
+    }
+
     /// Takes an answer, or leaves all as it was and says why.
     public mutating func answer(_ question: Question, _ text: String) throws(Refusal) {
         var next = self
@@ -99,10 +148,21 @@ public struct FirstScenario: Sendable {
             next.day = day
         case .duration: next.duration = try FirstScenario.duration(in: text)
         case .policy: next.policy = text
-        case .expect: next.claims = text == "nothing" ? [] : text.split(separator: ",").map(\.trimmed)
+        case .expect: next.given = text == "nothing" ? [] : text.split(separator: ",").map(\.trimmed)
         }
-        _ = try next.plan()
+        do {
+            _ = try next.plan()
+        } catch {
+            guard question == .expect, own == nil, let app = next.unknownApp else { throw error }
+            throw Refusal(reason: "\(error.reason); --app \(app) adds an app of yours")
+        }
         self = next
+    }
+
+    /// A name of which a claim says that it survives, and that no app has.
+    private var unknownApp: String? {
+        claims(given).compactMap { $0.wholeMatch(of: /([A-Za-z][A-Za-z0-9_-]*) survives/).map { String($0.1) } }
+            .first { name in !all.contains { $0.name == name } }
     }
 
     // MARK: Answers
@@ -151,7 +211,7 @@ public struct FirstScenario: Sendable {
     /// The kind of app that a day with a game needs.
     private static let game = Archetype.bigGame.name
 
-    /// All apps, with a game where the day needs one.
+    /// All apps of the answers, with a game where the day needs one.
     private var all: [(name: String, archetype: String)] {
         let lacksGame = day == .gaming && !apps.contains { $0.archetype == FirstScenario.game }
         return lacksGame ? apps + FirstScenario.apps(of: [FirstScenario.game]) : apps
@@ -162,9 +222,9 @@ public struct FirstScenario: Sendable {
     /// What the user and the system do. Nothing begins when the run is over.
     private var events: [Tree] {
         func first(_ archetype: Archetype) -> String? { all.first { $0.archetype == archetype.name }?.name }
-        var events = [
-            CommonDay.event([("at", "0s"), ("launch", all[0].name)]), day.modelled(from: "30s", to: "\(length)"),
-        ]
+        var events = [CommonDay.event([("at", "0s"), ("launch", all[0].name)])]
+        if let own { events.append(CommonDay.event([("at", "30s"), ("launch", own.name)])) }
+        events.append(day.modelled(from: own == nil ? "30s" : "1min", to: "\(length)"))
         if day == .gaming, length > .minutes(8), let game = first(.bigGame) {
             events.append(CommonDay.event([("every", "14min"), ("from", "8min"), ("launch", game)]))
         }
@@ -195,7 +255,7 @@ public struct FirstScenario: Sendable {
     private var head: Part {
         Part(
             comment: """
-                \(all.count.counted("app")) on the device \(device) for \(length).
+                \((all.count + (own == nil ? 0 : 1)).counted("app")) on the device \(device) for \(length).
                 Run it with: plimsoll run \(ShellWord.quoted(file))
                 Change what you like. plimsoll validate finds all faults, and plimsoll schema scenario has every key.
                 """, keys: [("plimsoll", .plain("1")), ("name", .string(name))])
@@ -219,11 +279,16 @@ public struct FirstScenario: Sendable {
     }
 
     private var fleet: Part {
-        Part(
+        var apps = all.map { CommonDay.app($0.name, like: $0.archetype) }
+        if let own { apps.insert(own.tree, at: min(CommonDay.place, apps.count)) }
+        let yours =
+            own.map { "\($0.name) is yours: its footprint is its most memory in ten minutes alone in front." }
+            ?? "An app of yours: { name: mine, like: plain, memory: { footprint: 180MiB } }"
+        return Part(
             comment: """
                 The most popular app comes first. All kinds with their sizes: plimsoll list apps
-                An app of yours: { name: mine, memory: { base: 180MiB } }
-                """, keys: [("apps", .list(all.map { CommonDay.app($0.name, like: $0.archetype) }))])
+                \(yours)
+                """, keys: [("apps", .list(apps))])
     }
 
     private var parts: [Part] {
@@ -240,7 +305,7 @@ public struct FirstScenario: Sendable {
             Part(comment: eventsInWords, keys: [("user", .list(events))]),
             Part(
                 comment: "A run that breaks a claim ends with status 99. What can be claimed: plimsoll list metrics",
-                keys: [("expect", .list(claims.map { .string($0) }))]),
+                keys: [("expect", .list(claims(given).map { .string($0) }))]),
         ]
     }
 

@@ -77,7 +77,7 @@ struct ExplainPriceTests {
         #expect(end > termination.at + Explainer.survival && !advice.price.isFair)
         let text = try explainer.explain(termination).wholeText
         let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        #expect(words.contains("Or: protection by name; it lives "), "\(text)")
+        #expect(words.contains("Or: protection by name; its end is only delayed: it lives "), "\(text)")
         #expect(words.contains("What saves it: without its leak: apps.n.memory.leak = 0B/s instead of 1MiB/s; "))
         let until = "until it is ended \(end.clock) into the run (memoryPressure)"
         #expect(words.contains(" longer, \(until)"), "\(text)")
@@ -172,13 +172,17 @@ extension ExplainPriceTests {
 
     @Test("a process that ends before its next tap in both runs is not saved; after it, it is")
     func savedForAWhile() {
-        func price(_ launches: [(String, Int64, Int64)]) -> AdvicePrice {
+        func price(_ launches: [(String, Int64, Int64)], end: Int64 = 400) -> AdvicePrice {
             AdvicePrice(
                 saving: ProcessID(3), without: course([("v", 3, 300)], launches),
-                with: course([("v", 3, 400)], launches))
+                with: course([("v", 3, end)], launches))
         }
         #expect(!price([("v", 0, 500), ("v", 450, 500)]).isSaved)
         #expect(price([("v", 0, 500), ("v", 350, 500)]).isSaved)
+        // The user has nothing of an app that vanishes at the tap.
+        #expect(!price([("v", 0, 500), ("v", 350, 500)], end: 350).isSaved)
+        #expect(!price([("v", 0, 500), ("v", 350, 500)], end: 359).isSaved)
+        #expect(price([("v", 0, 500), ("v", 350, 500)], end: 361).isSaved)
     }
 
     @Test("a launch that takes a tenth of a second longer is a price, and a shorter delay is none")

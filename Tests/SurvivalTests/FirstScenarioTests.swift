@@ -125,4 +125,41 @@ struct FirstScenarioTests {
         let refusal = #expect(throws: FirstScenario.Refusal.self) { try FirstScenario(named: name) }
         #expect(refusal?.reason.hasPrefix("name: ") == true, "\(refusal?.reason ?? "")")
     }
+
+    @Test("an app of the user's own is opened, has its footprint, and is claimed to survive")
+    func own() throws {
+        var scenario = try made((.device, "iphone-13"), (.duration, "6min"))
+        try scenario.add(.init(name: "mine", like: "photo-editor", footprint: "300MiB"))
+        let plan = try scenario.plan()
+        #expect(remarks(of: plan).isEmpty && plan.apps.count == CommonDay.fleet.count + 1)
+        let app = try #require(plan.apps.first { $0.name == "mine" })
+        #expect(app.like == "photo-editor" && app.memory.footprint == .mebibytes(300))
+        #expect(plan.expectations.map(\.text) == ["mine survives"])
+        #expect(scenario.standard(of: .expect) == "mine survives" && scenario.standard(of: .day) == "gaming")
+        for part in scenario.text.split(separator: "\n\n") { #expect(part.hasPrefix("# "), "\(part)") }
+        #expect(scenario.text.contains("{ at: 30s, launch: mine }"), "\(scenario.text)")
+        try play(plan)
+        // Another claim takes the place of the default, and a claim about an unknown app names the option.
+        try scenario.answer(.expect, "mine survives, terminations <= 5")
+        #expect(try scenario.plan().expectations.count == 2)
+        var other = try made()
+        let refusal = #expect(throws: FirstScenario.Refusal.self) { try other.answer(.expect, "mine survives") }
+        #expect(refusal?.reason.hasSuffix("; --app mine adds an app of yours") == true, "\(refusal?.reason ?? "")")
+    }
+
+    @Test(
+        "an app that cannot be added is refused, and changes nothing",
+        arguments: [
+            ("chat", "messaging", nil, "'chat' is another app"), ("mine", "foto-editor", nil, "kind of app"),
+            ("mine", "photo-editor", "300", "footprint"), ("", "plain", nil, "name"),
+        ] as [(String, String, String?, String)])
+    func ownRefused(name: String, like: String, footprint: String?, words: String) throws {
+        var scenario = try made()
+        let before = scenario.text
+        let refusal = #expect(throws: FirstScenario.Refusal.self) {
+            try scenario.add(.init(name: name, like: like, footprint: footprint))
+        }
+        #expect(refusal?.reason.contains(words) == true, "\(refusal?.reason ?? "")")
+        #expect(scenario.text == before)
+    }
 }

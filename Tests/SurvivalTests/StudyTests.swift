@@ -422,6 +422,21 @@ struct StudyTests {
         #expect(steps.reduce(0) { $0 + $1.ended + $1.censored } == answer.fates.reduce(0) { $0 + $1.stays.count })
     }
 
+    @Test("what is not decided says so, what it needs, and how many seeds would decide")
+    func undecided() throws {
+        let plan = try Self.plan(Self.fates)
+        var answer = try answer(question(plan, seeds: 8, share: .percent(90)))
+        #expect(answer.verdictWord == .open && answer.runsToDecide == 35)
+        let words = "Undecided, probably yes: mine survives in 8 of 8 runs, 100 % ("
+        #expect(answer.sentences[0].hasPrefix(words), "\(answer.sentences[0])")
+        #expect(
+            answer.sentences[0].hasSuffix(
+                " 90 % needs an interval that is nowhere below it; run --seeds 1..35 to decide."),
+            "\(answer.sentences[0])")
+        answer = try self.answer(question(plan, seeds: 35, share: .percent(90)))
+        #expect(answer.verdictWord == .yes)
+    }
+
     @Test("every kind of app has a scenario on every day")
     func days() throws {
         for day in CommonDay.allCases {

@@ -8,23 +8,19 @@ package enum SweepFolder {
 
     /// Writes the table of a whole sweep; a part has none until `merge`.
     ///
-    /// - Returns: The values of `metrics` in all runs; nil for a part.
-    package static func finish(_ booked: BookedFolder, keeping metrics: [String]) throws -> RunValues? {
+    /// - Parameter metrics: The first one chooses the best setting.
+    /// - Returns: The settings, compared on `metrics`; nil for a part.
+    package static func finish(_ booked: BookedFolder, comparing metrics: [String]) throws -> SettingsComparison? {
         guard booked.shard == .whole else { return nil }
-        var values = RunValues(metrics, of: booked.plan)
-        try write(booked.plan, to: booked.folder, &values) { [ledger = booked.ledger] _ in ledger }
-        return values
+        return try write(booked.plan, to: booked.folder, comparing: metrics) { [ledger = booked.ledger] _ in ledger }
     }
 
-    /// Writes the table in the order of the plan, with at most 500 rows in memory.
+    /// Writes the table in the order of the plan, with at most 500 rows in memory, and what it shows.
     private static func write(
-        _ plan: ExperimentPlan, to folder: ExperimentFolder, _ values: inout RunValues, _ ledger: (Int) -> Ledger
-    ) throws {
+        _ plan: ExperimentPlan, to folder: ExperimentFolder, comparing metrics: [String], _ ledger: (Int) -> Ledger
+    ) throws -> SettingsComparison {
         let list = RunList("sweep", of: plan)
-        let names = plan.scenarios.map(\.name).joined(separator: ", ")
-        try folder.directory.write(
-            try DataPackage.json(name: "sweep", title: "A sweep of \(names) by Plimsoll", tables: [list.schema]),
-            to: "datapackage.json")
+        var values = RunValues(metrics, of: plan)
         try folder.write(list.schema) { table in
             for start in stride(from: 0, to: plan.count, by: 500) {
                 let indices = start..<min(start + 500, plan.count)
@@ -37,6 +33,13 @@ package enum SweepFolder {
                 }
             }
         }
+        let settings = SettingsComparison(plan, metrics: metrics, values)
+        let names = plan.scenarios.map(\.name).joined(separator: ", ")
+        try folder.directory.write(
+            try DataPackage.json(
+                name: "sweep", title: "A sweep of \(names) by Plimsoll", description: settings.conclusion,
+                decider: settings.decider, tables: [list.schema]), to: "datapackage.json")
+        return settings
     }
 }
 
@@ -49,11 +52,13 @@ extension SweepFolder {
 
     /// Joins all parts of a sweep.
     ///
-    /// - Parameter warn: Gets a line for people if several builds made the parts.
-    /// - Returns: The plan that the parts share, and the values of `metrics` in all runs.
+    /// - Parameters:
+    ///   - metrics: The first one chooses the best setting.
+    ///   - warn: Gets a line for people if several builds made the parts.
+    /// - Returns: The plan that the parts share, and its settings, compared on `metrics`.
     package static func merge(
-        _ paths: [String], to out: String, keeping metrics: [String], warn: (String) -> Void
-    ) throws -> (ExperimentPlan, RunValues) {
+        _ paths: [String], to out: String, comparing metrics: [String], warn: (String) -> Void
+    ) throws -> (ExperimentPlan, SettingsComparison) {
         guard let first = paths.first, let (plan, text) = try BookedFolder.readPlan(first, of: .sweep) else {
             throw Failure(
                 .missingInput, "\(paths.first ?? "") holds no part of a sweep: there is no \(BookedFolder.planFile)")
@@ -73,9 +78,7 @@ extension SweepFolder {
         try folder.directory.write(text, to: BookedFolder.planFile)
         try folder.directory.write(BookedFolder.list(builds), to: BookedFolder.buildsFile)
         let byNumber = parts.sorted { $0.shard.number < $1.shard.number }
-        var values = RunValues(metrics, of: plan)
-        try write(plan, to: folder, &values) { byNumber[$0 % count].ledger }
-        return (plan, values)
+        return (plan, try write(plan, to: folder, comparing: metrics) { byNumber[$0 % count].ledger })
     }
 
     /// - Parameter text: The plan's text, in the first of the folders.
