@@ -1,7 +1,8 @@
-"""Sizes, times, shares and counts as people write them: in scenarios, policy files and on the command line."""
+"""Sizes, times, shares and counts as people write them: in scenarios, policy files, on the command line and on pages."""
 
 from __future__ import annotations
 
+import math
 import re
 
 UNITS = {
@@ -39,3 +40,20 @@ def quantity(text: str, kind: str) -> float:
         return sum(float(number) * table[unit] for number, unit in parts)
     except KeyError as error:
         raise ValueError(text) from error
+
+
+def span_text(seconds: float, is_short: bool = False) -> str:
+    """A length of time as the program's words have it: `1 h 2 min 3.4 s`, cut to a tenth of a second, and below a second
+    `62.5 ms`; empty if it is unknown. The short form has whole seconds from a minute on and whole minutes from an hour on,
+    cut, too, and no zeros: `2 min 31 s`, `15 min`."""
+    if not math.isfinite(seconds):
+        return ""
+    microseconds = round(seconds * 1e6)
+    if microseconds < 1_000_000:
+        return f"{microseconds // 100 / 10:g} ms" if microseconds else "0 s"
+    whole, tenths = divmod(microseconds // 100_000, 10)
+    hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
+    if is_short:
+        parts = ((hours, "h"), (minutes, "min"), (0 if hours else rest, "s")) if whole >= 60 else ((whole + tenths / 10, "s"),)
+        return " ".join(f"{count:g} {unit}" for count, unit in parts if count)
+    return (f"{hours} h " if hours else "") + (f"{minutes} min " if whole >= 60 else "") + f"{rest}.{tenths} s"

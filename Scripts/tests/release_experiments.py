@@ -50,7 +50,7 @@ class Worlds(ReleaseCase):
 
     @long
     def test_fixed_worlds_use_every_word_of_the_format_come_to_every_exit_and_nothing_fails(self) -> None:
-        self.script("soak", "--program", self.plimsoll, "--seeds", "1..400", "--coverage", "--shrink", 60)
+        self.script("soak", "--program", self.plimsoll, "--seeds", "1..540", "--coverage", "--shrink", 60)
 
     @long
     def test_nothing_fails_in_new_worlds(self) -> None:

@@ -8,7 +8,7 @@ import shlex
 import unittest
 from pathlib import Path
 
-from release import SCENARIOS, ReleaseCase
+from release import KERNEL_REPORT, SCENARIOS, ReleaseCase
 
 from plimsoll_tools import session
 from plimsoll_tools.checkout import ROOT
@@ -75,6 +75,7 @@ class Readme(ReleaseCase):
         self.run_program("run", run / "scenario.yaml", "--set", "expect=[]", "--backend", "accounting", "--quiet", "--jetsam-events",
                          "--out", self.directory / "phone")  # fmt: skip
         next((self.directory / "phone" / "jetsam-events").iterdir()).rename(self.directory / "report.ips")
+        (self.directory / "kern.log").write_text(KERNEL_REPORT, "utf-8")
         tried = 0
         for command in dict.fromkeys(commands()):
             if command == "Scripts/run" or any(command.startswith(start) for start in NOT_RUN):

@@ -179,7 +179,7 @@ class FeltEnds(StoryCase):
         self.assertEqual(kills.kills_of(run)["felt"].tolist(), [kills.MISSED, kills.MISSED, kills.SEEN])
         words = self.words(terminations.draw(run))
         self.assertIn("misses it", words)
-        self.assertIn("wants it 100 s later", words)
+        self.assertIn("wants it in 1 min 40 s", words)
 
     def test_felt_ends_are_marked_otherwise_than_others_in_memory_and_states(self) -> None:
         run = read_run(self.story())
@@ -558,7 +558,7 @@ class OnePicture(StoryCase):
         figure = story.draw(read_run(folder))
         assert figure is not None
         words = self.words(figure)
-        for text in ("chat: memory was critical, largest of the idle", "notes: memory was critical, largest of the idle",
+        for text in ("chat, for game: memory was critical, largest of the idle", "notes, for game: memory was critical, largest of the idle",
                      "game: over its own limit of 64 MiB", "The system ended 3 processes; the user misses 2 of them.", "ceiling 200 MiB", "critical, from 170 MiB"):  # fmt: skip
             self.assertIn(text, words)
         lanes = next(axes for axes in figure.axes if "chat" in [tick.get_text() for tick in axes.get_yticklabels()])
@@ -629,8 +629,8 @@ class Story(StoryCase):
         assert figure is not None
         words = self.words(figure)
         for text in (
-            "critical: 20 MiB free, 30 wanted", "above its own limit of 64 MiB", "game +4 MiB", "itself", "wants it 100 s later",
-            "does not miss it", "saw it vanish", "never", "30 s before", "50 MiB", "2:00", "2:10", "5:00",
+            "critical: 20 MiB free, 30 wanted", "above its own limit of 64 MiB", "game +4 MiB", "itself", "wants it in 1 min 40 s",
+            "does not miss it", "saw it vanish", "never", "30 s", "50 MiB", "2:00", "2:10", "5:00",
             "The system ended 3 processes; the user misses 2 of them.",
         ):  # fmt: skip
             self.assertIn(text, words)

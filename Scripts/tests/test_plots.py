@@ -43,6 +43,7 @@ from plimsoll_tools.plotting import (
 )
 from plimsoll_tools.plotting.metrics import Metric
 from plimsoll_tools.plotting.run_directory import NO_FACTS, UNKNOWN_ENDS, Facts, Run, complete_records, read_run
+from plimsoll_tools.quantities import span_text
 
 PICTURES = ("story", "memory", "pressure", "cores", "states", "launches", "terminations")
 
@@ -815,6 +816,14 @@ class Comparisons(RunDirectoryCase):
         self.assertEqual((words["100 ms"], words["100 ms*"]), ("bold", "normal"))
         self.assertEqual((words["0"], words["5"]), ("bold", "normal"))
 
+    def test_the_package_says_which_policy_is_a_yardstick_and_where_a_run_took_place(self) -> None:
+        runs = [self.make(name, seed=seed) for seed, name in enumerate("ab", start=1)]
+        write_package(runs[0], isYardstick=True, setup="a")
+        write_package(runs[1], setup="b", place=" on an iPhone 13, at 12.5%")
+        found = [read_run(run) for run in runs]
+        self.assertEqual([group.is_yardstick for group in compare.groups_of(found, ["a", "b"])], [True, False])
+        self.assertEqual([run.title for run in found], ["synthetic, policy lru, seed 1", "synthetic on an iPhone 13, at 12.5%: policy lru, seed 2"])
+
     def test_a_single_runs_curve_lacks_what_was_lost(self) -> None:
         figure = drawn(launches.draw(self.losing("lossy", 15, 5)))
         curve, *marks = figure.axes[0].lines
@@ -860,6 +869,13 @@ class Comparisons(RunDirectoryCase):
 
 
 class Numbers(unittest.TestCase):
+    def test_a_length_of_time_is_cut_and_reads_as_in_the_program_s_words(self) -> None:
+        for seconds, text, short in (
+            (0, "0 s", "0 s"), (0.0625, "62.5 ms", "62.5 ms"), (0.99999, "999.9 ms", "999.9 ms"), (31.47, "31.4 s", "31.4 s"), (60, "1 min 0.0 s", "1 min"),
+            (151.4, "2 min 31.4 s", "2 min 31 s"), (900, "15 min 0.0 s", "15 min"), (3723.45, "1 h 2 min 3.4 s", "1 h 2 min"), (math.inf, "", ""), (math.nan, "", ""),
+        ):  # fmt: skip
+            self.assertEqual((span_text(seconds), span_text(seconds, is_short=True)), (text, short))
+
     def test_no_figure_is_a_power_of_ten(self) -> None:
         self.assertEqual(
             [launches.seconds_text(value) for value in (0, 9.14, 999, 1120, 3599, 40000, 4e6)],

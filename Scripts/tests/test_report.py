@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import shutil
 import subprocess
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
@@ -16,7 +18,7 @@ from browser import BROWSER
 from harness import FolderCase, call_main, load_main
 from synthetic_run import UNFELT, write_package, write_run, write_terminations
 
-from plimsoll_tools.plotting import kills, several
+from plimsoll_tools.plotting import kills, reasons, several
 from plimsoll_tools.plotting.run_directory import read_run
 from plimsoll_tools.reporting import explanations, opening, payload
 
@@ -334,14 +336,14 @@ class Opening(ReportCase):
     def test_the_sentence_counts_the_ends_and_names_the_apps_that_the_user_missed(self) -> None:
         missed, seen = {"was_perceived": "true"}, {"was_foreground": "true"}
         for ends, sentence in (
-            ((), "The system ended no process in 15 minutes."),
-            ((self.end("maps", 10),), "The system ended 1 process in 15 minutes; the user did not miss it."),
-            ((self.end("maps", 10, **seen),), "The system ended 1 process in 15 minutes; the user missed it: maps."),
-            ((self.end("maps", 10), self.end("feed", 20)), "The system ended 2 processes in 15 minutes; the user missed none of them."),
+            ((), "The system ended no process in 15 min."),
+            ((self.end("maps", 10),), "The system ended 1 process in 15 min; the user did not miss it."),
+            ((self.end("maps", 10, **seen),), "The system ended 1 process in 15 min; the user missed it: maps."),
+            ((self.end("maps", 10), self.end("feed", 20)), "The system ended 2 processes in 15 min; the user missed none of them."),
             ((self.end("maps", 10), self.end("feed", 20, **missed), self.end("chat", 30, **seen), self.end("feed", 40, **missed)),
-             "The system ended 4 processes in 15 minutes; the user missed 3: feed (2 times), chat."),
+             "The system ended 4 processes in 15 min; the user missed 3: feed (2 times), chat."),
             ([self.end(f"app-{number}", number + 10, **missed) for number in range(6)],
-             "The system ended 6 processes in 15 minutes; the user missed 6: app-0, app-1, app-2, app-3 and 2 other apps."),
+             "The system ended 6 processes in 15 min; the user missed 6: app-0, app-1, app-2, app-3 and 2 other apps."),
         ):  # fmt: skip
             with self.subTest(sentence):
                 self.assertEqual(self.sentence(*ends), sentence)
@@ -353,9 +355,21 @@ class Opening(ReportCase):
             (run / f"{name}.csv").unlink()
         self.assertEqual(opening.sentence_of(read_run(run)), "")
 
-    def test_a_length_of_time_has_the_largest_unit_of_which_there_are_two(self) -> None:
-        for seconds, text in ((1, "1 second"), (0.5, "0.5 seconds"), (119, "119 seconds"), (900, "15 minutes"), (7199, "120 minutes"), (9000, "2.5 hours")):
-            self.assertEqual(opening.time_text(seconds), text)
+    def test_a_card_says_what_another_app_did(self) -> None:
+        run = read_run(self.make(minutes=10.0))
+        row = {"app": "editor", "beneficiary": "game", "need": "level", "taken_bytes": 96.0 * (1 << 20)}
+        for facts, level, words in (
+            ({}, "critical", "game took 96 MiB of the free memory, memory became critical, and editor went."),
+            ({"taken_bytes": math.nan}, "warning", "game took most of the free memory, pressure rose to warning, and editor went."),
+            ({"need": "allocation"}, "critical", "game needed memory and found no room, and editor went."),
+            ({"beneficiary": "editor", "need": "own_limit"}, "normal", ""), ({"beneficiary": ""}, "critical", ""),
+        ):  # fmt: skip
+            self.assertEqual(reasons.course_of(SimpleNamespace(**{**row, **facts}), level), words)
+        half = SimpleNamespace(**{**row, "want": "", "demand": "background_memory", "threshold": 32.0 * (1 << 20)})
+        self.assertIn("game took 192 MiB", reasons.course_of(half, "critical", 0.5))
+        self.assertEqual(reasons.cause_of(half, "critical", 0.5)[0], "memory off screen above 64 MiB")
+        run.terminations.loc[:, ["beneficiary", "need", "taken_bytes"]] = ["game", "level", 96.0 * (1 << 20)]
+        self.assertEqual({one.course.partition(",")[0] for one in reasons.victims_of(run)}, {"game took 96 MiB of the free memory"})
 
     def test_a_card_has_reason_and_memory_and_an_orderly_exit_is_no_death(self) -> None:
         path = self.make()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import unittest
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,6 +14,9 @@ from browser import BROWSER, DESKTOP, PHONE, Browser, Tab
 from harness import FolderCase, call_main, load_main
 from synthetic_run import UNFELT, write_run, write_terminations
 from test_report import answer, explanation
+
+from plimsoll_tools.plotting import launches
+from plimsoll_tools.quantities import span_text
 
 WORDS = (
     ("What it was", ["suspended."]), ("Why then", ["critical."]), ("Spared", ["others."]),
@@ -461,6 +465,9 @@ class Opening(BrowserCase):
 
     def test_a_card_leads_to_its_explanation_and_greys_the_other_apps(self) -> None:
         tab = self.open(self.explained(self.make()))
+        courses = tab.says("[...document.querySelectorAll('.loss p')].map((one) => one.textContent)")
+        self.assertTrue(courses and all(re.search(r" took .+ of the free memory, .+, and .+ went\.$", one) for one in courses), courses)
+        self.assertNotIn("…", tab.says("document.querySelector('.losses').textContent"))
         tab.says("document.querySelector('details[data-explained]').open = false")
         tab.says("[...document.querySelectorAll('.loss button')].find((one) => one.textContent === 'whole explanation').click()")
         tab.frame()
@@ -468,6 +475,7 @@ class Opening(BrowserCase):
         self.assertEqual(tab.says("view.app"), app)
         place = tab.says("(() => { const one = document.querySelector('details[data-explained]'); return [one.open, one.getBoundingClientRect().top]; })()")
         self.assertTrue(place[0] and -1 <= place[1] < 1000, place)
+        self.assertEqual(tab.says("document.querySelectorAll('details[data-explained] > details:not([open])').length"), 0, "it is whole")
         self.assertEqual(tab.says("[...document.querySelectorAll('.loss:not(.pale)')].map((one) => one.dataset.app)"), [app])
         self.assertEqual(tab.says("[...document.querySelectorAll('svg .lane:not(.faded)')].map((one) => one.textContent)"), [app])
         self.assertEqual(tab.says("[...document.querySelectorAll('.legend button:not(.pale)')].map((one) => one.textContent)"), [app])
@@ -480,6 +488,31 @@ class Opening(BrowserCase):
         self.assertEqual(tab.says("[view.kills.length, view.app === run().kills[view.kills[0]].app]"), [1, True])
         # A link to a chosen app greys the others, too.
         self.assertGreater(self.open(self.page(self.make()), view=f"app={app}").says("document.querySelectorAll('.pale').length"), 2)
+
+    def test_the_bar_covers_nothing_that_is_scrolled_to(self) -> None:
+        page = self.explained(self.make())
+        for screen in (DESKTOP, PHONE):
+            tab = self.open(page, screen)
+            tab.says("[...document.querySelectorAll('.loss button')].find((one) => one.textContent === 'whole explanation').click()")
+            tab.frame()
+            top, bar = tab.says("['details[data-explained] summary', '.bar'].map((one) => document.querySelector(one).getBoundingClientRect()).map((box, place) => place ? box.bottom : box.top)")
+            self.assertGreaterEqual(top, bar - 1)
+
+    def test_expectations_that_held_are_folded_and_what_failed_stands_first(self) -> None:
+        run = self.make(minutes=5.0)
+        claims = [{"expectation": f"warnings >= {bound}", "held": bound < 9, "observed": "8"} for bound in (1, 9, 2)]
+        for kept, is_open, words in ((claims, True, "✗warnings >= 9"), (claims[::2], False, "✓warnings >= 1")):
+            (run / "manifest.json").write_text(json.dumps({"expectations": kept}), "utf-8")
+            tab = self.open(self.page(run))
+            self.assertEqual(tab.says("document.querySelector('.claims').checkVisibility()"), is_open)
+            self.assertIn(words, tab.says("document.querySelector('.claims li').textContent"))
+        self.assertIn("Expectations: all 2 held", tab.says("document.querySelector('#one').textContent"))
+
+    def test_lengths_of_time_read_as_in_the_pictures(self) -> None:
+        tab = self.open(self.page(self.make(minutes=5.0)))
+        times = [0.0625, 0.9, 1, 31.47, 60, 151.4, 3723.45, 40000.25]
+        self.assertEqual(tab.says(f"{times}.map(span)"), [span_text(one) for one in times])
+        self.assertEqual(tab.says(f"{times}.map(seconds)"), [launches.duration_text(1000 * one) for one in times])
 
     def test_marks_have_names_that_lie_upon_nothing(self) -> None:
         page = self.page(self.make(apps=17))

@@ -23,15 +23,19 @@ struct ExplainCommand: ParsableCommand {
             scenario: the numbers of the policy, the limit that demanded the end, what the app does when it is warned \
             or leaves the screen, its size, the size of the device, what the policy can be told about one process \
             (its oom_score_adj, its band or limit, lists of names such as earlyoom's avoid), and protecting it by \
-            name. For sizes it looks for \
-            the smallest sufficient change. For each change that saves the app it says how long the app lives and \
+            name. On a device with a compressor it also tries contents of the app that compress better or worse. For \
+            sizes it looks for the smallest change beyond which every tried value saves the app; what saves it by \
+            chance is named so, and never first. If no change alone saves the app for good, pairs of those that delay \
+            its end longest are tried, three at most. For each change it says how long the app lives and \
             what each other app pays: its end, a slower launch, or a wait for memory. The change with the lowest \
-            price comes first. Values are tried in steps, so a smaller change may also be enough.
+            price comes first. Values are tried in steps, so a smaller change may also be enough. Sizes are those of \
+            the phone, also where a scale model was run.
 
-            Of each termination it says in at most twelve lines of 80 columns why it came, what the app could do, what \
-            the user or the device could change, and what that costs. --all says everything: the policy's numbers, \
-            the processes that were spared and why, the whole prices, and what was tried in vain. --format json \
-            writes all of it as one JSON document.
+            Of each termination it says in at most fifteen lines of 80 columns why it came, what the app could do, \
+            what the user or the device could change, and what that costs. A printed command leaves out the \
+            scenario's claims where one of them does not hold with the change, so that it ends with status 0. --all \
+            says everything: the policy's numbers, the processes that were spared and why, the whole prices, and \
+            what was tried in vain. --format json writes all of it as one JSON document.
 
             --guesses says how much of the run hangs on figures that nobody has published, such as how many pages of \
             files the system keeps: what stays true with other values of each and with 40 draws of all, what does \

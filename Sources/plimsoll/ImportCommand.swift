@@ -15,10 +15,13 @@ struct ImportCommand: ParsableCommand {
         discussion: """
             EXAMPLES
               plimsoll import jetsam-event JetsamEvent-2020-10-15-172958.ips
+              plimsoll import kernel-oom kern.log --out state.yaml
               plimsoll import memory-replay trace.txt
               plimsoll import app-usage usage.csv --user 17
             """,
-        subcommands: [ImportJetsamEvent.self, ImportMemoryReplay.self, ImportAppUsage.self])
+        subcommands: [
+            ImportJetsamEvent.self, ImportKernelOOM.self, ImportMemoryReplay.self, ImportAppUsage.self,
+        ])
 }
 
 struct ImportMemoryReplay: ParsableCommand {
@@ -200,6 +203,64 @@ private struct ReplayTable: Encodable {
         reasons = outcome.grades
         (othersBefore, othersAfter) = (outcome.others.map(End.init), outcome.later.map(End.init))
         (assumptions, ended, inOrder) = (outcome.assumptions, outcome.ended, outcome.inOrder)
+    }
+}
+
+struct ImportKernelOOM: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "kernel-oom",
+        abstract: "Reads an OOM report of a Linux kernel, and writes a scenario that begins in its state.",
+        usage: "plimsoll import kernel-oom [<options>] <file>",
+        discussion: """
+            The file is a log: dmesg, a journal, syslog, or a pasted piece; - for standard input. Every process of the \
+            report's table is alive when the run begins, with its oom_score_adj and all that the kernel's rule counts \
+            of it: RAM, swap and page tables. The device's memory stands for RAM and swap, or for the memory group's \
+            limit. The requester asks for memory, and the policy is the kernel's own. Comments in the scenario state \
+            what the import decided.
+
+            With --replay, the scenario runs until a process ends. The command prints whether it is the report's, its \
+            points, and which process would have been next.
+
+            EXAMPLES
+              plimsoll import kernel-oom kern.log --out state.yaml
+              plimsoll import kernel-oom kern.log --replay
+              dmesg | plimsoll import kernel-oom - --out state.yaml
+              plimsoll run state.yaml
+
+            Exit status: 0 also if a replay ends another process; 65 if the file holds no report or the report no \
+            table; 66 if the file is missing; 71 if the host refuses the memory for a replay; 73 if --out exists or \
+            cannot be created; 74 if it cannot be written; 129, 130 and 143 interrupted.
+            """)
+
+    @Argument(help: "The log; - for standard input.", completion: .file())
+    var file: String
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Which report of the file, from 1. Default: the last one.", valueName: "number"),
+        transform: { try OptionValue.count($0, in: 1...Int.max) })
+    var report: Int?
+
+    @Flag(help: "Run the scenario until a process ends, and compare it with the report's.")
+    var replay = false
+
+    @OptionGroup var output: ImportOutput
+
+    func run() throws {
+        try reporting {
+            try output.check(keeping: (file, "log"))
+            let imported = try KernelOOMImport(KernelLog(path: file), number: report, file: file)
+            try output.write(imported.scenario)
+            Terminal.say(imported.summary)
+            guard replay else { return ExitStatus.done.code }
+            Interruption.install()
+            do {
+                Terminal.say(try KernelReplay(imported).play { Interruption.signalNumber != 0 }.text)
+            } catch is KernelReplay.Interrupted {
+                return ExitCode(128 + Interruption.signalNumber)
+            }
+            return ExitStatus.done.code
+        }
     }
 }
 

@@ -23,6 +23,7 @@ struct InitCommand: ParsableCommand {
               plimsoll init small-phone --device iphone-se-2 --apps 8 --duration 30min
               plimsoll init three-apps --apps messaging,mail,browser --day commuter \\
                 --policy lru --expect 'chat survives'
+              plimsoll init my-app --app mine --like photo-editor --footprint 300MiB
             """)
 
     @Argument(help: "The scenario's name. The file is NAME.yaml, in the current folder.")
@@ -46,6 +47,23 @@ struct InitCommand: ParsableCommand {
     @Option(help: InitCommand.asking(.expect, "claims"))
     var expect: String?
 
+    @Option(help: "Puts an app of yours with this name among the others; the scenario claims that it survives.")
+    var app: String?
+
+    @Option(
+        help: ArgumentHelp("The kind of app that is most like yours, with --app; by default plain.", valueName: "kind"),
+        completion: .list(Archetype.all.map(\.name)))
+    var like: String?
+
+    @Option(help: ArgumentHelp("The footprint of your app, with --app; by default its kind's.", valueName: "size"))
+    var footprint: String?
+
+    func validate() throws {
+        if app == nil, like != nil || footprint != nil {
+            throw ValidationError("--like and --footprint are about an app of yours; name it with --app")
+        }
+    }
+
     private static func asking(_ question: FirstScenario.Question, _ value: String) -> ArgumentHelp {
         ArgumentHelp("\(question.words); by default \(question.standard).", valueName: value)
     }
@@ -65,10 +83,13 @@ struct InitCommand: ParsableCommand {
     func run() throws {
         try reporting {
             var scenario = try FirstScenario(named: name)
+            // The app of the user's own is among those that claims are about.
             let questions = FirstScenario.Question.allCases
-            for question in questions {
+            for question in questions where question != .expect {
                 if let answer = option(question) { try scenario.answer(question, answer) }
             }
+            if let app { try scenario.add(.init(name: app, like: like ?? "plain", footprint: footprint)) }
+            if let expect { try scenario.answer(.expect, expect) }
             guard !FileManager.default.fileExists(atPath: scenario.file) else {
                 throw Failure(.cannotCreate, "\(scenario.file) exists already; give another name")
             }
@@ -87,7 +108,7 @@ struct InitCommand: ParsableCommand {
     /// Asks until the answer is right. An empty answer, or none, leaves the default.
     private func ask(_ question: FirstScenario.Question, for scenario: inout FirstScenario) {
         while true {
-            Terminal.draw("\(question.words) [\(question.standard)]: ")
+            Terminal.draw("\(question.words) [\(scenario.standard(of: question))]: ")
             guard let line = readLine(), !line.isEmpty else { return }
             do {
                 return try scenario.answer(question, line)

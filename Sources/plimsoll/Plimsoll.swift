@@ -23,6 +23,7 @@ struct Plimsoll: ParsableCommand {
                 --vary device.ceiling=400MiB,512MiB --out sweeps/a
               plimsoll survive Scenarios/seeded-commuter.yaml --app weather \\
                 --seeds 1..20
+              dmesg | plimsoll why -
               plimsoll validate Scenarios/*.yaml
               plimsoll list policies
               plimsoll schema scenario > plimsoll.schema.json
@@ -44,7 +45,8 @@ struct Plimsoll: ParsableCommand {
         version: plimsollVersion,
         subcommands: [
             InitCommand.self, RunCommand.self, CompareCommand.self, SweepCommand.self, SurviveCommand.self,
-            ExplainCommand.self, PlotCommand.self, ReportCommand.self, TuneCommand.self, ValidateCommand.self,
+            ExplainCommand.self, WhyCommand.self, PlotCommand.self, ReportCommand.self, TuneCommand.self,
+            ValidateCommand.self,
             ImportCommand.self, ListCommand.self, SchemaCommand.self, DoctorCommand.self, CompletionsCommand.self,
             CaseCommand.self, CasesCommand.self, BuildCommand.self, VerdictCommand.self,
         ])

@@ -1,8 +1,10 @@
 import Foundation
 import Lifecycle
 import Metrics
+import Plan
 import Quantities
 import Scenario
+import Simulation
 import Testing
 
 @testable import RunFolders
@@ -155,9 +157,15 @@ struct CheckCommandTests {
 struct VictimLinesTests {
     private typealias Fact = RunTally.TerminationFact
 
+    private func plan() throws -> RunPlan { try ScenarioLoader.load(path: Program.scenario("headline")).get() }
+
     private func end(_ app: String, at second: Int64, wanted: TimeSpan? = nil, front: Bool = false) -> Fact {
         var course = RunTally.TerminationCourse()
-        (course.explanation, course.decision) = ("idle longest; critical: 3% free, threshold 5%", 1)
+        // No word is taken from the sentence.
+        (course.explanation, course.decision) = ("a sentence; of two; parts", 1)
+        (course.demand, course.level, course.cause) = ("pressure", "critical", "jettisoned")
+        (course.measure, course.observed, course.threshold) = ("uncompressed_ppm", 299_883, 350_000)
+        course.standing = "idle longest"
         var end = Fact(
             app: app, pid: ProcessID(1), at: Instant(microseconds: second * 1_000_000), reason: .memoryPressure,
             wasForeground: front, wasPerceived: wanted != nil, footprint: .zero, course: course)
@@ -166,35 +174,69 @@ struct VictimLinesTests {
     }
 
     @Test("each says when, which, why, and what the user lost")
-    func words() {
+    func words() throws {
         let ends = [
             end("mail", at: 75, wanted: .seconds(60)), end("game", at: 3_700), end("chat", at: 80, front: true),
             end("feed", at: 81, wanted: .minutes(20)),
         ]
+        let why = "memory was critical: 29.9% not compressed, below 30%; idle longest"
         #expect(
-            VictimLines(ends: ends, table: nil).lines.map(\.text) == [
-                "1:15 mail: critical: 3% free, threshold 5%; wanted 60 s later",
-                "1:01:40 game: critical: 3% free, threshold 5%; not missed",
-                "1:20 chat: critical: 3% free, threshold 5%; it was on screen",
-                "1:21 feed: critical: 3% free, threshold 5%; wanted 20 min later",
+            VictimLines(ends: ends, plan: try plan(), table: nil).lines.map(\.text) == [
+                "1:15 mail: \(why); wanted 60 s later", "1:01:40 game: \(why); not missed",
+                "1:20 chat: \(why); it was on screen", "1:21 feed: \(why); wanted 20 min later",
             ])
     }
 
     @Test("of more than eight, those that the user felt have lines, in the order of time, and the rest is counted")
-    func most() {
+    func most() throws {
         let ends = (0..<12).map { end("app\($0)", at: Int64($0), wanted: $0 == 11 ? .seconds(5) : nil) }
-        let lines = VictimLines(ends: ends, table: "terminations.csv").lines
+        let lines = VictimLines(ends: ends, plan: try plan(), table: "terminations.csv").lines
         #expect(lines.count == 9 && lines[6].text.contains("app6") && lines[7].text.contains("app11"))
         #expect(lines[7].isFelt && lines[8].text == "and 4 more: terminations.csv")
     }
 
-    @Test("without a decision of a policy the whole explanation is the cause")
-    func withoutDecision() {
-        var own = end("chat-notify", at: 9)
-        (own.course.explanation, own.course.decision) = ("footprint 3076KiB crossed its limit; a test", nil)
-        #expect(VictimLines.cause(of: own) == "footprint 3076KiB crossed its limit; a test")
-        own.course.explanation = ""
-        #expect(VictimLines.cause(of: own) == "memoryPressure")
+    @Test("the cause is made of the figures of the row, with the sizes of the phone")
+    func causes() throws {
+        let plan = try plan()
+        func cause(_ change: (inout Fact) -> Void) -> String {
+            var fact = end("a", at: 9)
+            (fact.course.demand, fact.course.level) = (nil, nil)
+            change(&fact)
+            return fact.cause(in: plan)
+        }
+        func measured(_ measure: String, _ observed: Int64, _ threshold: Int64) -> (inout Fact) -> Void {
+            { ($0.course.measure, $0.course.observed, $0.course.threshold) = (measure, observed, threshold) }
+        }
+        let limit = cause {
+            measured("footprint_bytes", 3_076 << 10, 3 << 20)(&$0)
+            ($0.reason, $0.course.cause) = (.memoryResourceLimit, "per-process-limit")
+        }
+        #expect(limit == "over its own limit of 24 MiB", "the model has an eighth of the phone's size")
+        func background(_ excess: Int64) -> String {
+            cause {
+                measured("background_processes", 10 + excess, 10)(&$0)
+                $0.course.demand = "background_processes"
+            }
+        }
+        #expect(background(1) == "one background process too many")
+        #expect(background(12) == "12 background processes too many")
+        let held = cause {
+            measured("background_memory_bytes", 9 << 20, 8 << 20)(&$0)
+            $0.course.demand = "background_memory"
+        }
+        #expect(held == "memory off screen above its limit of 64 MiB")
+        let idle = cause {
+            measured("available_bytes", 5 << 20, 6 << 20)(&$0)
+            $0.course.cause = "idle-exit"
+        }
+        #expect(idle == "below 48 MiB available")
+        let other = cause {
+            $0.beneficiary = RunTally.Beneficiary(app: "game", need: .allocation, stage: .front)
+            $0.course.cause = "vm-pageshortage"
+        }
+        #expect(other == "an allocation of game found no room (vm-pageshortage)")
+        #expect(cause { ($0.course.cause, $0.course.measure) = ("no_room", nil) } == "its own allocation found no room")
+        #expect(cause { ($0.reason, $0.course.cause) = (.appWatchdog, nil) } == "took too long (watchdog)")
     }
 
     @Test("the first line names device and scale, where there are any")

@@ -46,6 +46,21 @@ struct InitCommandTests {
         }
     }
 
+    @Test("an app of the user's own is in the file, claimed to survive, and the file is valid")
+    func ownApp() throws {
+        try within { folder in
+            let words = ["--app", "mine", "--like", "photo-editor", "--footprint", "300MiB"]
+            let made = try Program.run(["init", "my-app", "--device", "iphone-13"] + words, in: folder)
+            #expect(made.status == 0 && made.out.hasPrefix("my-app.yaml: 14 apps, "), "\(made.error)")
+            let text = try Program.text(folder.appending(path: "my-app.yaml"))
+            #expect(text.contains("[mine survives]") && text.contains("footprint: 300MiB"), "\(text)")
+            let valid = try Program.run(["validate", "my-app.yaml"], in: folder)
+            #expect(valid.status == 0 && valid.error.isEmpty, "\(valid.error)")
+            let alone = try Program.run(["init", "b", "--footprint", "300MiB"], in: folder)
+            #expect(alone.status == 64 && alone.error.contains("name it with --app"), "\(alone.error)")
+        }
+    }
+
     @Test("a wrong name or answer is one line and status 64, and no file is made")
     func refusals() throws {
         try within { folder in

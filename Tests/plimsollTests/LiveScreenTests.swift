@@ -136,22 +136,6 @@ struct LiveScreenTests {
         #expect(narrow.lines[0].hasSuffix("1:30 of 30:00  10x"))
     }
 
-    @Test("a falling level is told with the value at which the worse one was left")
-    func falling() {
-        var level = PressureLevel.normal
-        let levels = ["warning", "critical", "warning", "normal"].map {
-            RunEvent(
-                at: .zero, kind: .pressureLevel, app: nil, detail: $0,
-                reason: "109.5 MiB available, threshold 61.4 MiB")
-        }
-        let lines = LiveScreen.told(levels, from: &level).map { LiveScreen.line(for: $0) }
-        #expect(level == .normal)
-        let rising = "109.5 MiB available, threshold 61.4 MiB"
-        let left = "109.5 MiB available, leaves the level at 61.4 MiB"
-        let expected = [("warning", rising), ("critical", rising), ("warning", left), ("normal", left)]
-        #expect(lines == expected.map { "0:00  pressure \($0): \($1)" })
-    }
-
     @Test("a line says how many cores were busy, how much work waited, and whether the user waited for it")
     func cores() {
         func line(_ cores: CoreGlance, columns: Int = 80, colour: Bool = false) -> String {
@@ -229,7 +213,7 @@ struct LiveScreenTests {
         #expect(watched.status == 0)
         #expect(watched.error.contains("pressure warning:") && !watched.error.contains("\u{1B}"))
         #expect(watched.error.hasPrefix("quickstart: policy ladder, seed 1, 1:00 of virtual time\n"))
-        #expect(watched.error.contains(" available, leaves the level at "))
+        #expect(watched.error.contains(" MiB available, critical until "))
         #expect(try Program.run(["run", scenario, "--quiet", "--out", "b"], in: folder).status == 0)
         for table in RunTables.all {
             let one = try Data(contentsOf: folder.appending(path: "a/\(table.file)"))

@@ -229,6 +229,8 @@ struct SettingsMatterTests {
         "lifecycle.boot_time": ["lifecycle.boot_time=2s"] + restarting,
         "lifecycle.cpu_of_background_launch": ["lifecycle.cpu_of_background_launch=100ms"] + launchedOffScreen,
         "device.windows": ["device.windows=one"] + opening,
+        "device.fallback": ["device.fallback=kernel-oom"] + unserved,
+        "device.linux": ["device.linux=3.4", "device.fallback=kernel-oom"] + unserved,
         "device.entitled_limit": ["device.entitled_limit=60MiB", "device.app_limit=40MiB", "apps.a.entitled=true"],
         "apps.entitled": ["apps.a.entitled=true", "device.app_limit=40MiB", "device.entitled_limit=100MiB"],
         "apps.background.file_lock_time": ["apps.a.background={holds_file_lock: true, file_lock_time: 0s}"],
@@ -312,6 +314,8 @@ struct SettingsMatterTests {
     private static let opening = ["apps.a.scenes.multiple=true", "user.4={at: 50s, open_scene: a}"]
     /// Linux's daemon, and memory so tight that it acts.
     private static let linux = ["policy=earlyoom", "device.ceiling=90MiB", "limits.protect_audible=false"]
+    /// Nobody acts when memory is out.
+    private static let unserved = ["policy=none", "device.ceiling=80MiB"]
     private static let call = ["user.4={at: 50s, interrupt: call, for: 5s}"]
     /// An app that takes its time to leave the screen.
     private static let slowToLeave = ["apps.a.costs.enter_background=2s"]
@@ -413,6 +417,8 @@ struct SettingsMatterTests {
         "lifecycle.boot_time": restarting,
         "lifecycle.cpu_of_background_launch": launchedOffScreen,
         "device.windows": opening,
+        "device.fallback": unserved,
+        "device.linux": ["device.fallback=kernel-oom"] + unserved,
         "device.entitled_limit": ["device.app_limit=40MiB", "apps.a.entitled=true"],
         "apps.entitled": ["device.app_limit=40MiB", "device.entitled_limit=100MiB"],
         "apps.background.file_lock_time": ["apps.a.background.holds_file_lock=true"],

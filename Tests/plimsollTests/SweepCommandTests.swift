@@ -85,6 +85,11 @@ struct SweepCommandTests {
             }
             let merged = try run(["sweep", "merge", "part-2", "part-3", "part-1", "--out", "merged"], in: folder)
             #expect(merged.status == 0, "\(merged.error)")
+            // What they show stands in the folder, so that no page has to ask for it.
+            let package = try JSONSerialization.jsonObject(with: bytes(folder, "merged/datapackage.json"))
+            let facts = package as? [String: Any]
+            #expect(facts?["description"] as? String == merged.out.split(separator: "\n").last.map(String.init))
+            #expect(facts?["decider"] as? String == "terminations_felt")
             for file in ["sweep.csv", "plan.json", "datapackage.json"] {
                 #expect(try bytes(folder, "merged/\(file)") == bytes(folder, "whole/\(file)"), "\(file)")
             }

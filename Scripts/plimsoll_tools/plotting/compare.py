@@ -25,9 +25,8 @@ ECDF_IN, BOTTOM_IN = 2.5, 0.46
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#882255", "#E69F00", "#56B4E9", "#332288", "#7A5C2E", "#222222", "#F2B6D2",
            "#C4B5E8", "#A8DDB5")  # fmt: skip
 LINES = ("-", "--", "-.", ":")
-YARDSTICKS = ("none", "foresight", "unbounded")
-"""Policies that nobody would ship: they say how far the others are from nothing and from all."""
 YARDSTICK_COLOUR = "#A6A6A6"
+"""Of policies that nobody would ship: they say how far the others are from nothing and from all."""
 
 
 @dataclass
@@ -122,7 +121,7 @@ def groups_of(runs: list[Run], labels: list[str]) -> list[Group]:
         values = {metric: [one[metric] for one in each if metric in one] for metric in metrics}
         label = f"{name} ({len(members)} seeds)" if len(members) > 1 else name
         found.append(Group(label, values, np.sort(latencies), sum(len(runs[index].launches) for index in members)))
-    give_looks(found, [summaries[first].get("policy", "") in YARDSTICKS for first, *_ in groups])
+    give_looks(found, [runs[first].facts.is_yardstick for first, *_ in groups])
     return found
 
 

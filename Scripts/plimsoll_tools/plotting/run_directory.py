@@ -83,8 +83,14 @@ class Facts:
     scenario: str = ""
     policy: str = ""
     seed: str = ""
+    is_yardstick: bool = False
+    """Whether its policy is only a measure for others."""
     device: str = ""
     """What people call it."""
+    place: str = ""
+    """The device and its scale in words that follow the scenario's name."""
+    scale: float = 1.0
+    """The model's size as a share of the device's. Tables have the sizes of the model, words those of the device."""
     apps: tuple[str, ...] = ()
     """In the scenario's order."""
     cores: int = 0
@@ -101,7 +107,8 @@ def facts_of(package: dict[str, Any]) -> Facts:
     try:
         run = package["run"]
         return Facts(
-            str(run["scenario"]), str(run["policy"]), str(run["seed"]), str(run.get("device", "")), tuple(map(str, run["apps"])),
+            str(run["scenario"]), str(run["policy"]), str(run["seed"]), run.get("isYardstick") is True, str(run.get("device", "")),
+            str(run.get("place", "")), float(run.get("scale", 1.0)) or 1.0, tuple(map(str, run["apps"])),
             int(run["cores"]), run["hasPriorities"] is True,
             {str(level): float(available) for level, available in run["thresholds"].items()},
             tuple(map(str, run["expectations"])), str(run["setup"]),
@@ -200,15 +207,13 @@ class Run:
 
     @property
     def title(self) -> str:
-        """Scenario, policy and seed, as far as they are known; without a scenario's name the directory's."""
+        """Scenario, device, policy and seed, as far as they are known; without a scenario's name the directory's."""
         summary = self.tables["summary"]
         # A run that was killed has no row of summary.
         row = vars(self.facts) if summary.empty else dict(summary.iloc[0])
-        parts = [row["scenario"] or self.directory.resolve().name]
-        parts += [f"{name} {row[name]}" for name in ("policy", "seed") if row[name]]
-        if self.is_dry:
-            parts.append("dry run")
-        return ", ".join(parts)
+        where = (row["scenario"] or self.directory.resolve().name) + self.facts.place
+        how = [f"{name} {row[name]}" for name in ("policy", "seed") if row[name]] + ["dry run"] * self.is_dry
+        return (": " if self.facts.place and how else ", ").join(filter(None, (where, ", ".join(how))))
 
 
 Known = TypeVar("Known")

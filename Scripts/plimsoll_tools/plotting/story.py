@@ -53,13 +53,16 @@ def told_lanes(run: Run, lanes: list[states.Lane]) -> list[states.Lane]:
     return [lane for lane in lanes if lane.app in known or states.was_ended(lane)] if known else lanes
 
 
-def notes_of(figure: Figure, lanes: list[states.Lane], told: list[states.Lane], shown: list[states.Lane]) -> list[str]:
-    """Below the picture: what the lanes leave out."""
+def notes_of(
+    figure: Figure, lanes: list[states.Lane], told: list[states.Lane], shown: list[states.Lane], scale: float = 1.0
+) -> list[str]:
+    """Below the picture: what the lanes leave out, and of what the sizes are."""
     width_px = (style.WIDTH_IN - SIDES[0] - 0.1) * style.DPI
     parts = [states.caption(told, shown, len(shown) <= states.MOST_APPS_WITH_SCENES), states.ended_elsewhere(told, shown)]
     kept = {lane.app for lane in told}
     others = [style.label(lane.app) for lane in lanes if lane.app not in kept]
     parts.append(f"Without a lane, as none of them was ended: {', '.join(others)}" if others else "")
+    parts.append("" if scale == 1 else f"Sizes below the lanes are the model's, {scale:.4g} of the device's; those in words are the device's")
     return [line for part in parts if part for line in style.wrapped(figure, part, 7, width_px)]
 
 
@@ -362,7 +365,7 @@ def draw(run: Run) -> Figure | None:
     own = {lane.app: [victim for victim in victims if victim.app == lane.app] for lane in shown}
     most = MOST_LABELS if len(victims) <= terminations.MOST_LINES else 1
     labels = {app: labels_of(figure, ends, px_per_second, most) for app, ends in own.items()}
-    notes = notes_of(figure, lanes, told, shown)
+    notes = notes_of(figure, lanes, told, shown, run.facts.scale)
     warned = memory.warned_names(figure, run.events_named("warning"), px_per_second, WIDTH_PX)
     stack, bounds = in_ram(run), bounds_in_ram(run)
 

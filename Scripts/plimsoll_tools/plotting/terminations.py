@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from plimsoll_tools.plotting import kills, launches, memory, style
+from plimsoll_tools.plotting import kills, memory, style
 from plimsoll_tools.plotting.run_directory import Run
+from plimsoll_tools.quantities import span_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -143,23 +144,13 @@ def size_text(count: float) -> str:
     return "?" if math.isnan(count) else style.bytes_text(count)
 
 
-def span_text(seconds: float) -> str:
-    if math.isnan(seconds):
-        return ""
-    return launches.seconds_text(seconds) if 0.05 <= seconds < 120 else "0 s" if seconds < 120 else hours_text(seconds)
-
-
-def hours_text(seconds: float) -> str:
-    return f"{seconds / 60:.2g} min" if seconds < 5970 else f"{seconds / 3600:,.3g} h"
-
-
 def user_text(row: Any) -> str:
     """What the user has of it."""
     if row.felt == kills.SEEN:
         return "saw it vanish"
     if row.felt:
         # What is seen of an app off screen, as a film in a corner, is missed without being wanted.
-        return "misses it" if math.isinf(row.wanted_after_s) else f"wants it {span_text(row.wanted_after_s)} later"
+        return "misses it" if math.isinf(row.wanted_after_s) else f"wants it in {span_text(row.wanted_after_s, is_short=True)}"
     return "" if row.mark == style.ENDED else "does not miss it"
 
 
@@ -169,8 +160,8 @@ def line_of(row: Any, levels: list[tuple[float, float, str]], end_s: float) -> L
     never = "" if row.mark == style.ENDED else "never"
     return Line(
         style.moment_text(row.time_s, end_s), row.mark, row.app, size_text(row.footprint_bytes),
-        "on screen" if row.idle_s == 0 else span_text(row.idle_s),
-        never if math.isnan(row.warned_s) else f"{span_text(row.warned_s)} before", why_of(row, levels), row.want != "",
+        "on screen" if row.idle_s == 0 else span_text(row.idle_s, is_short=True),
+        never if math.isnan(row.warned_s) else span_text(row.warned_s, is_short=True), why_of(row, levels), row.want != "",
         "" if is_own else row.beneficiary,
         "itself" if is_own else f"{style.label(row.beneficiary, 14)}{taken}" if row.beneficiary else "", user_text(row),
     )  # fmt: skip
@@ -180,6 +171,7 @@ def line_of_several(rows: pd.DataFrame, levels: list[tuple[float, float, str]]) 
     """The ends of one app for one cause."""
     first, felt = next(rows.itertuples(index=False)), int((rows["felt"] != "").sum())
     held, idle = (float(rows[name].dropna().median()) for name in ("footprint_bytes", "idle_s"))
+    idle_text = span_text(idle, is_short=True)
     warned = f"{rows['warned_s'].notna().sum()} of {len(rows)}" if is_known(rows) else ""
     apps = rows.loc[rows["beneficiary"] != "", "beneficiary"].value_counts(sort=True)
     beneficiary = "" if apps.empty else str(apps.index[0])
@@ -187,7 +179,7 @@ def line_of_several(rows: pd.DataFrame, levels: list[tuple[float, float, str]]) 
     is_own = beneficiary == first.app
     return Line(
         f"{len(rows):,} ends" if len(rows) > 1 else "1 end", style.FELT if felt else first.mark, first.app,
-        f"~ {size_text(held)}", "on screen" if idle == 0 else span_text(idle) and f"~ {span_text(idle)}", warned,
+        f"~ {size_text(held)}", "on screen" if idle == 0 else idle_text and f"~ {idle_text}", warned,
         why_of(first, levels, with_figures=False), first.want != "", "" if is_own else beneficiary,
         "itself" if is_own else f"{style.label(beneficiary, 12)}{others}" if beneficiary else "",
         f"misses {felt} of {len(rows)}" if felt else user_text(first),
@@ -219,10 +211,10 @@ def look_of(bands: list[str]) -> dict[str, tuple[str, str]]:
 # --- Drawing ------------------------------------------------------------------------------------------------------------
 
 
-COLUMNS_IN = {"when": 0.58, "mark": 0.7, "app": 0.81, "held": 2.26, "idle": 2.84, "warned": 3.63, "why": 3.74, "for": 5.62,
-              "user": 6.76}  # fmt: skip
+COLUMNS_IN = {"when": 0.58, "mark": 0.7, "app": 0.81, "held": 2.26, "idle": 2.92, "warned": 3.66, "why": 3.74, "for": 5.62,
+              "user": 6.66}  # fmt: skip
 """Where the columns of the story begin, or end, as those of figures do."""
-HEADS = {"when": "at", "app": "ended", "held": "held", "idle": "off screen", "warned": "warned", "why": "because",
+HEADS = {"when": "at", "app": "ended", "held": "held", "idle": "off screen", "warned": "warned before", "why": "because",
          "for": "room for", "user": "the user"}  # fmt: skip
 
 

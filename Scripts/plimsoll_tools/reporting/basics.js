@@ -37,9 +37,19 @@ function svg(parent, name, attributes = {}, text) {
   return node;
 }
 const bytes = (n) => n === null || n === undefined ? "unknown" : Math.abs(n) >= GIB ? `${+(n / GIB).toPrecision(3)} GiB` : `${+(n / MIB).toPrecision(3)} MiB`;
+/** A size of the model as that of the device, of which the words speak; pictures and tables have the model's. */
+const deviceBytes = (n) => bytes(n === null || n === undefined ? n : n / (run().scale || 1));
 /** A value in the unit that its measure's name ends with. */
-const measured = (n, measure) => n === null ? "" : !measure || measure.endsWith("_bytes") ? bytes(n) : measure.endsWith("_us") ? span(n / 1e6) : measure.endsWith("_ms") ? span(n / 1000) : measure.endsWith("_s") ? span(n) : measure.endsWith("_ppm") ? `${+(n / 10000).toPrecision(3)}%` : String(n);
-const span = (s) => s === null || s === undefined ? "unknown" : s < 1 ? `${+(s * 1000).toPrecision(3)} ms` : s < 120 ? `${+s.toPrecision(3)} s` : s < 7200 ? `${+(s / 60).toPrecision(3)} min` : `${+(s / 3600).toPrecision(3)} h`;
+const measured = (n, measure) => n === null ? "" : !measure || measure.endsWith("_bytes") ? bytes(n) : measure.endsWith("_us") ? seconds(n / 1e6) : measure.endsWith("_ms") ? seconds(n / 1000) : measure.endsWith("_s") ? seconds(n) : measure.endsWith("_ppm") ? `${+(n / 10000).toPrecision(3)}%` : String(n);
+/** How long something took, as the program's words and the pictures have it: cut to a tenth of a second. */
+function span(s) {
+  if (s === null || s === undefined) return "unknown";
+  const us = Math.round(s * 1e6), tenths = Math.floor(us / 100000), whole = Math.floor(tenths / 10), minutes = Math.floor(whole / 60), hours = Math.floor(minutes / 60);
+  if (us < 1e6) return us ? `${Math.floor(us / 100) / 10} ms` : "0 s";
+  return `${hours ? `${hours} h ` : ""}${minutes ? `${minutes % 60} min ` : ""}${whole % 60}.${tenths % 10} s`;
+}
+/** A measured or mean time in three digits, as the pictures have it. */
+const seconds = (s) => s === null || s === undefined ? "unknown" : Math.abs(s) < 0.9995 ? s ? `${+(s * 1000).toPrecision(3)} ms` : "0 s" : Math.abs(s) < 999.5 ? `${+s.toPrecision(3)} s` : Math.abs(s) < 7200 ? `${+(s / 60).toPrecision(3)} min` : `${+(s / 3600).toPrecision(4)} h`;
 const clip = (text, most) => text.length > most ? text.slice(0, most - 1) + "…" : text;
 function clock(s) {
   const whole = Math.floor(s + 1e-9), part = s - whole;

@@ -12,14 +12,11 @@ import math
 import os
 import re
 import shlex
-import subprocess
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from plimsoll_tools import checkout
 from plimsoll_tools.command_line import as_called, read_json, visible
 
 if TYPE_CHECKING:
@@ -33,9 +30,6 @@ TABLES = {"comparison": "comparison.csv", "sweep": "sweep.csv", "survival": "sur
 
 MOST_ROWS = 50
 """Of settings, or of cases, in a table of the page; the folder has all."""
-
-WAIT_S = 60
-"""How long the program may take to say a sweep's sentence."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +153,11 @@ def difference_cell(row: Any, unit: str) -> Cell:
     mean = "unknown" if math.isnan(row.mean) else number_text(row.mean, unit, signed=False)
     if math.isnan(row.difference):
         return Cell(mean)
-    low, high = (number_text(0.0 if math.isnan(end) else end, unit) for end in (row.difference_low, row.difference_high))
+    # A line may end between the two ends, but not between a number and its unit.
+    low, high = (
+        number_text(0.0 if math.isnan(end) else end, unit).replace(" ", "\N{NO-BREAK SPACE}")
+        for end in (row.difference_low, row.difference_high)
+    )
     ends = "" if math.isnan(row.difference_low) else f"\n[{low}, {high}]"
     is_said = row.verdict in ("better", "worse") and row.role == "candidate"
     return Cell(mean, number_text(row.difference, unit) + ends, row.verdict if is_said else "")
@@ -167,16 +165,15 @@ def difference_cell(row: Any, unit: str) -> Cell:
 
 # --- A sweep ----------------------------------------------------------------------------------------------------------
 
-USUAL = "terminations_felt"
-"""The metric by which `plimsoll sweep` chooses, if it is not told another."""
-
-
 def sweep_of(directory: Path) -> Account:
     from plimsoll_tools.plotting import several, sweep
 
     table, settings, known = sweep.read(directory)
-    chosen = chosen_metrics(directory)
-    means = sweep.settings_means(table, settings, known, chosen[0])
+    package = read_json(directory / "datapackage.json")
+    # Folders of earlier versions lack both.
+    said, decider = (str(package.get(name, "")) for name in ("description", "decider"))
+    decider = decider or next((one.name for one in known), "")
+    means = sweep.settings_means(table, settings, known, decider)
     scenarios = list(dict.fromkeys(table["scenario"]))
     subtitle = (
         several.names_text(scenarios, "scenarios", 6),
@@ -186,33 +183,9 @@ def sweep_of(directory: Path) -> Account:
     return Account(
         "sweep", f"Sweep of {several.names_text([sweep.plain(name) for name in settings], 'settings', 4) or 'seeds'}",
         "; ".join(filter(None, subtitle)),
-        [said_by_program(directory, chosen) or sweep.best_of(means, settings, known, chosen[0])],
+        said.splitlines() or [sweep.best_of(means, settings, known, decider)],
         [settings_table(means, settings, known)],
     )  # fmt: skip
-
-
-def chosen_metrics(directory: Path) -> list[str]:
-    """The metrics that the sweep's command named; the usual one without."""
-    words = read_json(directory / "manifest.json").get("command_line")
-    line = [str(word) for word in words] if isinstance(words, list) else []
-    named = [after for word, after in zip(line, line[1:]) if word == "--metric"]
-    return [*named, *(word.removeprefix("--metric=") for word in line if word.startswith("--metric="))] or [USUAL]
-
-
-def said_by_program(directory: Path, chosen: Sequence[str]) -> str:
-    """The sentence with which `plimsoll sweep` ended, from the ledger in the folder; empty if there is no program, or no
-    ledger, as after `sweep merge`."""
-    if not (directory / "ledger.txt").is_file():
-        return ""
-    words = [] if list(chosen) == [USUAL] else [f"--metric={name}" for name in chosen]
-    with tempfile.TemporaryDirectory(prefix="plimsoll-report.") as folder:
-        line = [str(checkout.program()), "sweep", "merge", str(directory.resolve()), "--out", f"{folder}/whole", *words]
-        try:
-            said = subprocess.run(line, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL, timeout=WAIT_S)
-        except (OSError, ValueError, subprocess.SubprocessError):
-            return ""
-    last = visible(said.stdout.strip().rpartition("\n")[2])
-    return last if last.startswith("Over ") else ""
 
 
 def settings_table(means: pd.DataFrame, settings: Sequence[str], known: Sequence[Metric]) -> Table:
@@ -220,13 +193,17 @@ def settings_table(means: pd.DataFrame, settings: Sequence[str], known: Sequence
     from plimsoll_tools.plotting import compare, sweep
 
     names = [one for one in known if one.name in means and means[one.name].notna().any()]
-    best = {one.name: means[one.name].max() if one.better == "higher" else means[one.name].min() for one in names}
+    # Of equal ones none is the best.
+    best = {
+        one.name: means[one.name].max() if one.better == "higher" else means[one.name].min()
+        for one in names if one.better and means[one.name].nunique() > 1
+    }  # fmt: skip
     labels = ["policy"] if means["policy"].nunique() > 1 else []
     rows = []
     for row in means.head(MOST_ROWS).to_dict("records"):
         cells = [
             "" if math.isnan(row[one.name]) else
-            Cell(compare.text_of(row[one.name], one.unit), kind="best" if one.better and row[one.name] == best[one.name] else "")
+            Cell(compare.text_of(row[one.name], one.unit), kind="best" if row[one.name] == best.get(one.name) else "")
             for one in names
         ]  # fmt: skip
         rows.append(
@@ -419,7 +396,9 @@ def body_of(account: Account, pictures: Sequence[tuple[str, bytes]], folder: str
         )
         parts.append(f"<h2>Files</h2><ul>{''.join(links)}</ul>")
     if account.command:
-        parts.append(f"<h2>Command</h2><pre>{told(account.command)}</pre>")
+        # A line ends between two words, not behind a hyphen.
+        words = " ".join(f"<span>{told(word)}</span>" for word in account.command.split(" "))
+        parts.append(f'<h2>Command</h2><pre class="command">{words}</pre>')
     return "\n".join(parts)
 
 

@@ -23,7 +23,7 @@ function logAxis(root, low, high, left, right, bottom, label) {
     const value = digit * 10 ** power, at = x(value);
     if (Math.log10(value) < from - 1e-9 || Math.log10(value) > to) continue;
     svg(root, "line", { x1: at, x2: at, y1: 6, y2: bottom, class: "axis" });
-    svg(root, "text", { x: Math.min(at, right - 14), y: bottom + 14, "text-anchor": "middle", class: "quiet" }, span(value));
+    svg(root, "text", { x: Math.min(at, right - 14), y: bottom + 14, "text-anchor": "middle", class: "quiet" }, seconds(value));
   }
   svg(root, "text", { x: (left + right) / 2, y: bottom + 29, "text-anchor": "middle", class: "quiet" }, label);
   return x;
@@ -50,7 +50,7 @@ function ecdf(parent, name, all) {
   });
   const rank = (values, share) => values[Math.max(0, Math.ceil(values.length * share) - 1)] / 1000;
   const table = html("table", {}, html("tr", {}, ...["", "launches", "lost", "p50", "p95", "p99", "max"].map((head, index) => html("th", { class: index ? "num" : null }, head))));
-  for (const [label, colour, , values, total] of tapped) table.append(html("tr", {}, html("td", {}, html("i", { style: `display:inline-block;width:14px;height:3px;margin-right:6px;vertical-align:middle;background:${colour}` }), clip(label, 40)), ...[total, total - values.length, ...[0.5, 0.95, 0.99, 1].map((share) => values.length ? span(rank(values, share)) : "")].map((text) => html("td", { class: "num" }, String(text)))));
+  for (const [label, colour, , values, total] of tapped) table.append(html("tr", {}, html("td", {}, html("i", { style: `display:inline-block;width:14px;height:3px;margin-right:6px;vertical-align:middle;background:${colour}` }), clip(label, 40)), ...[total, total - values.length, ...[0.5, 0.95, 0.99, 1].map((share) => values.length ? seconds(rank(values, share)) : "")].map((text) => html("td", { class: "num" }, String(text)))));
   parent.append(html("div", { class: "scroll" }, table));
   if (tapped.some((one) => one[4] > one[3].length)) parent.append(html("p", { class: "note" }, "Lost: the first frame never came. A curve that ends below 100% lacks them, and the percentiles are of the others."));
 }

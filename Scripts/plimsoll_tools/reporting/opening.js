@@ -3,8 +3,6 @@
 const MOST_CARDS = 12, MOST_LINES = 10;
 /** Elements behind a fold, so that what comes first stays short. */
 const folded = (summary, ...content) => html("details", { class: "all" }, html("summary", {}, summary), ...content);
-/** The beginning of a text, which ends between two words. */
-const clipWords = (text, most) => text.length > most ? `${text.slice(0, most).replace(/[\s,;(]+\S*$/, "")} …` : text;
 /** Chooses the app, unless it is the chosen one. */
 function selectApp(app) { if (view.app !== app) chooseApp(app); }
 /** Shows the kill in the pictures, and its card. */
@@ -14,12 +12,12 @@ function showKill(place) {
   showInstant(kill.t);
   pin([place], true);
 }
-/** Opens the explanation of the kill and goes there; without one, its card names the command that explains it. */
+/** Opens the explanation of the kill, whole, and goes there; without one, its card names the command that explains it. */
 function showExplanation(place) {
   const block = document.querySelector(`details[data-explained="${place}"]`);
   if (!block) return showKill(place);
   selectApp(run().kills[place].app);
-  block.open = true;
+  for (const one of [block, ...block.querySelectorAll("details")]) one.open = true;
   block.scrollIntoView({ block: "start" });
   block.querySelector("summary").focus({ preventScroll: true });
 }
@@ -28,10 +26,10 @@ function remedies(kill) {
   const block = explanationOf(kill);
   if (!block) return [html("dd", {}, html("code", {}, explainCommand(kill)))];
   const facts = block.short.filter(([label]) => label !== "Why" && label !== "It was"), told = facts.length ? facts : block.facts.filter(([label]) => /^What (saves|would)/.test(label));
-  return told.length ? told.map(([label, [first]]) => html("dd", {}, html("b", {}, `${label}: `), clipWords(first, 160))) : [html("dd", {}, "Nothing that was tried saves it.")];
+  return told.length ? told.map(([label, [first]]) => html("dd", {}, html("b", {}, `${label}: `), first)) : [html("dd", {}, "Nothing that was tried saves it.")];
 }
 /** How the user felt the end. */
-const feltText = (kill) => kill.felt === "seen" ? "the user saw it vanish" : `the user wanted it again ${kill.after === null ? "later" : `${span(kill.after)} later`}`;
+const feltText = (kill) => kill.felt === "seen" ? "the user saw it vanish" : `the user wanted it again ${kill.after === null ? "later" : `${span(kill.after).replaceAll(" ", "\u00a0")} later`}`;
 /** The card of an app that the user lost, once or more often. */
 function lossCard(app, places) {
   const place = places.find((one) => explanationOf(run().kills[one])) ?? places[0], kill = run().kills[place], block = explanationOf(kill);
@@ -39,14 +37,14 @@ function lossCard(app, places) {
   const buttons = [html("button", { onclick: () => showKill(place) }, "show it"), block ? html("button", { onclick: () => showExplanation(place) }, "whole explanation") : null];
   return html("article", { class: "loss", "data-app": app },
     html("div", { class: "head" }, html("button", { class: "name", "data-app": app, "aria-pressed": String(app === view.app), onclick: () => chooseApp(app) }, app), html("span", {}, `ended at ${clock(kill.t)}; ${feltText(kill)}`)),
-    html("dl", { class: "explanation" }, html("dt", {}, "Why"), html("dd", {}, kill.reason), html("dt", {}, "It held"), html("dd", {}, bytes(kill.footprint)), html("dt", {}, block ? "What would have saved it" : "What would have saved it, this tells:"), ...remedies(kill)),
+    kill.course ? html("p", {}, kill.course) : null, html("dl", { class: "explanation" }, html("dt", {}, "Why"), html("dd", {}, kill.reason), html("dt", {}, "It held"), html("dd", {}, deviceBytes(kill.footprint)), html("dt", {}, block ? "What would have saved it" : "What would have saved it, this tells:"), ...remedies(kill)),
     again.length ? html("div", {}, "Lost again: ", ...again.slice(0, 6).map((one) => html("button", { class: "quiet", onclick: () => showKill(one) }, clock(run().kills[one].t))), again.length > 6 ? ` and ${again.length - 6} more` : null) : null,
     html("div", { class: "tools" }, ...buttons.filter(Boolean)));
 }
 /** An end that the user did not feel, in one line. */
 function endLine(place) {
   const kill = run().kills[place];
-  return [kill.t, html("li", { "data-app": kill.app }, html("button", { class: "quiet", onclick: () => showKill(place) }, `${clock(kill.t)} ${clip(kill.app, 40)}`), `: ${kill.reason}; it held ${bytes(kill.footprint)}`)];
+  return [kill.t, html("li", { "data-app": kill.app }, html("button", { class: "quiet", onclick: () => showKill(place) }, `${clock(kill.t)} ${clip(kill.app, 40)}`), `: ${kill.reason}; it held ${deviceBytes(kill.footprint)}`)];
 }
 /** The ends that have no card, in the order of time. */
 function otherEnds() {

@@ -8,6 +8,7 @@ import pandas as pd
 
 from plimsoll_tools.plotting import kills, style, terminations
 from plimsoll_tools.plotting.run_directory import Run
+from plimsoll_tools.quantities import span_text
 
 MOST_NAMES = 4
 """A sentence with more names is read by few."""
@@ -19,7 +20,7 @@ def sentence_of(run: Run) -> str:
     if "events" in run.missing and table.empty:
         return ""
     count = len(table)
-    text = f"{terminations.ended_text(count)} in {time_text(run.end_s)}"
+    text = f"{terminations.ended_text(count)} in {span_text(run.end_s, is_short=True)}"
     text += f"; {missed_text(table)}." if count else "."
     crashed = kills.crashes(run)["app"]
     if len(crashed):
@@ -45,11 +46,3 @@ def names_text(apps: Iterable[str]) -> str:
     names = [style.label(app).strip() + (f" ({count} times)" if count > 1 else "") for app, count in counts.items()]
     left = len(names) - MOST_NAMES
     return ", ".join(names[:MOST_NAMES]) + (f" and {style.plural(left, 'other app')}" if left > 0 else "")
-
-
-def time_text(seconds: float) -> str:
-    """A length of time in the largest unit of which it has two or more."""
-    for size, noun in ((3600, "hours"), (60, "minutes")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.3g} {noun}"
-    return f"{seconds:.3g} second" + ("" if f"{seconds:.3g}" == "1" else "s")

@@ -10,6 +10,7 @@ function choose(index) {
 function pictures(section) {
   if (run().samples.t.length) {
     section.append(html("h2", {}, run().ram.length ? `Footprints by app: resident and compressed pages${run().flash.length ? ", and those on flash" : ""}` : "Memory by app under the ceiling"), timeBar(),
+      run().scale === 1 ? "" : html("p", { class: "note" }, `Sizes in pictures and tables are the model's, ${+run().scale.toPrecision(4)} of the device's; those in words are the device's.`),
       html("p", { class: "note" }, html("span", { class: "with-mouse" }, "Drag to zoom, double click to go back; hover a ✕ to see which app was ended, why, and which were spared, click it to keep that. A number upon it counts those that ended together, and a name that has no room is left out."),
         html("span", { class: "with-fingers" }, "Tap a ✕ to see which app was ended, why, and which were spared. Pinch to zoom, drag sideways to move, tap twice for the whole run. A number upon a ✕ counts those that ended together.")));
     memoryPanel(section);
@@ -48,6 +49,7 @@ function build() {
   about(section);
   drawCard();
   greyOthers();
+  clearBar();
 }
 /** Shows what the address says: at first, and when the reader or a link changes it. */
 function showAddressed() {
@@ -56,8 +58,13 @@ function showAddressed() {
   build();
   if (view.kills.length && !isNarrow()) view.card.scrollIntoView({ block: "nearest" });
 }
+/** What is scrolled to stands below the bar, however many rows the bar has. */
+function clearBar() {
+  const bar = main.querySelector(".bar");
+  document.documentElement.style.setProperty("--bar", `${bar ? bar.offsetHeight + 8 : 0}px`);
+}
 let width = innerWidth;
-addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; hideTip(); for (const one of view.panels) one.render(); } });
+addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; hideTip(); for (const one of view.panels) one.render(); clearBar(); } });
 addEventListener("beforeprint", () => { for (const one of document.querySelectorAll("details")) one.open = true; });
 addEventListener("hashchange", showAddressed);
 addEventListener("pagehide", rememberNow);

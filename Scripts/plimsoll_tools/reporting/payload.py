@@ -68,13 +68,14 @@ def plain_layers(layers: list[memory.Layer]) -> list[dict[str, Any]]:
 def kills_of(run: Run, reasons: Reasons) -> list[dict[str, Any]]:
     spared = kills.spared(run)
     # Both are in the order of time.
-    words = [", ".join(filter(None, (one.cause, one.standing))) for one in victims_of(run) if one.kind != style.CRASHED]
+    victims = [one for one in victims_of(run) if one.kind != style.CRASHED]
     rows = []
-    for row, reason in zip(kills.kills_of(run).itertuples(index=False), words, strict=True):
+    for row, victim in zip(kills.kills_of(run).itertuples(index=False), victims, strict=True):
         others = spared.get(row.pid, [])
         rows.append(
             {
-                "t": plain(row.time_s), "app": row.app, "pid": row.pid, "cause": row.cause, "why": row.why, "reason": reason,
+                "t": plain(row.time_s), "app": row.app, "pid": row.pid, "cause": row.cause, "why": row.why,
+                "reason": ", ".join(filter(None, (victim.cause, victim.standing))), "course": victim.course,
                 "mark": row.mark, "felt": row.felt, "after": plain(row.wanted_after_s),
                 "group": terminations.cause_of(row.cause, row.want, row.demand), "want": row.want != "",
                 "band": terminations.band_name(row.band) if row.band else "",
@@ -223,7 +224,7 @@ def payload_of(run: Run, label: str) -> dict[str, Any]:
     absent = sorted(name for name in run.absent if "." not in name)
     scenario = text_of(run, "scenario.yaml")
     return {
-        "label": label, "title": run.title, "sentence": opening.sentence_of(run), "expectations": expectations_of(run),
+        "label": label, "title": run.title, "scale": run.facts.scale, "sentence": opening.sentence_of(run), "expectations": expectations_of(run),
         "explained": {"folder": "", "blocks": [], "note": ""}, "end": plain(max(run.end_s, 1e-3)),
         "ceiling": plain(ceiling) if ceiling == ceiling else 0,
         "samples": samples_of(run, stack.times_s),

@@ -6,7 +6,7 @@ const leastLost = Math.min(...lostShares.values());
 /** A latency of the launches that came is no merit of a run that lost more of them than others. */
 const mayBeBest = (one, metric) => !DATA.ofLaunchesThatCame.includes(metric) || lostShares.get(one) <= leastLost;
 /** A metric's value, or a mean of it, in its unit. */
-const inUnit = (value, unit) => unit === "ms" ? span(value / 1000) : unit === "s" ? span(value) : unit === "byte" ? bytes(value) : unit === "1" ? `${(100 * value).toFixed(1)}%` : String(Number.isInteger(value) ? value : +value.toPrecision(4));
+const inUnit = (value, unit) => unit === "ms" ? seconds(value / 1000) : unit === "s" ? seconds(value) : unit === "byte" ? bytes(value) : unit === "1" ? `${(100 * value).toFixed(1)}%` : String(Number.isInteger(value) ? value : +value.toPrecision(4));
 const runLook = (index) => [RUNS[index % RUNS.length], DASHES[Math.floor(index / RUNS.length) % 4]];
 /** A cell that says how many of a run's expectations held. */
 function claims(one) {

@@ -24,8 +24,11 @@ function decisionsTable(parent) {
 function expectations(parent) {
   if (!run().expectations.length) return;
   const failed = run().expectations.filter(([, held]) => held === false).length, open = run().expectations.some(([, held]) => held === null);
-  const list = html("ul", { class: "claims" }, ...run().expectations.map(([claim, held, observed]) => html("li", { class: held === false ? "bad" : held ? "good" : null }, html("b", { "aria-label": held ? "held" : held === false ? "failed" : "open" }, held ? "✓" : held === false ? "✗" : "?"), html("code", {}, claim), html("span", { class: "note" }, held === null ? "not checked" : observed === "" ? "there is no value" : `observed: ${observed}`))));
-  parent.append(html("h2", {}, open ? "Expectations, which only a run that is over has checked" : `Expectations: ${failed ? `${failed} of ${run().expectations.length} failed` : "all held"}`), list);
+  // What failed comes first.
+  const ranked = [...run().expectations].sort((a, b) => (a[1] !== false) - (b[1] !== false));
+  const list = html("ul", { class: "claims" }, ...ranked.map(([claim, held, observed]) => html("li", { class: held === false ? "bad" : held ? "good" : null }, html("b", { "aria-label": held ? "held" : held === false ? "failed" : "open" }, held ? "✓" : held === false ? "✗" : "?"), html("code", {}, claim), html("span", { class: "note" }, held === null ? "not checked" : observed === "" ? "there is no value" : `observed: ${observed}`))));
+  const title = open ? "Expectations, which only a run that is over has checked" : `Expectations: ${failed ? `${failed} of ${run().expectations.length} failed` : `all ${run().expectations.length} held`}`;
+  parent.append(...(failed || open ? [html("h2", {}, title), list] : [html("details", {}, html("summary", {}, title), list)]));
 }
 /** What would have saved the ended processes, and who would have paid for it. */
 function explanations(parent) {

@@ -226,7 +226,9 @@ const nameRows = () => run().kills.length ? 2 : 0;
 /** What a mark may be called, the longest first; apps that the user missed come first. */
 function markNames(kills) {
   const apps = [...new Set([...kills].sort((a, b) => (b.felt !== "") - (a.felt !== "")).map((kill) => kill.app))], first = clip(apps[0], 24);
-  return apps.length === 1 ? [first] : [apps.map((app) => clip(app, 24)).join(", "), `${first} and ${apps.length - 1} more`, `${first} +${apps.length - 1}`];
+  const whose = new Set(kills.map((kill) => kill.for || "")), [one] = whose;
+  if (apps.length === 1) return whose.size === 1 && one && one !== apps[0] ? [`${first}, for ${clip(one, 24)}`, first] : [first];
+  return [apps.map((app) => clip(app, 24)).join(", "), `${first} and ${apps.length - 1} more`, `${first} +${apps.length - 1}`];
 }
 /** Where a name fits above its mark: upon no other name, and upon no line from a mark to a name above. */
 function roomFor(frame, { x, isFelt }, text, placed) {
@@ -423,10 +425,10 @@ function coresPanel(parent) {
     }
     const busy = shown.classes.reduce((sum, one) => sum + one.given[index], 0), near = 4 * (view.t1 - view.t0) / (frame.right - frame.left);
     const tapped = run().launches.filter((launch) => t >= launch.t - near && t <= launch.t + (launch.ms || 0) / 1000 + near).slice(0, 6);
-    return [html("b", {}, `${clock(t)}  ${+(busy * count).toPrecision(2)} of ${count} ${count === 1 ? "core" : "cores"} busy`), ` (mean of ${span(shown.step)})`, list, ...tapped.map((launch) => html("div", {}, launchText(launch)))];
+    return [html("b", {}, `${clock(t)}  ${+(busy * count).toPrecision(2)} of ${count} ${count === 1 ? "core" : "cores"} busy`), ` (mean of ${seconds(shown.step)})`, list, ...tapped.map((launch) => html("div", {}, launchText(launch)))];
   });
   const legend = html("div", { class: "legend" });
-  for (const one of [...classes].reverse()) legend.append(html("span", {}, html("i", { style: `background:${CLASSES[one.name]}` }), `${one.name} (${one.meaning}): worked ${span(one.givenAll)}${one.waitedAll ? `, waited ${span(one.waitedAll)}` : ""}`));
+  for (const one of [...classes].reverse()) legend.append(html("span", {}, html("i", { style: `background:${CLASSES[one.name]}` }), `${one.name} (${one.meaning}): worked ${seconds(one.givenAll)}${one.waitedAll ? `, waited ${seconds(one.waitedAll)}` : ""}`));
   if (run().launches.length) legend.append(html("span", {}, "━○ launch, from the tap to the first frame"));
   legend.append(html("span", {}, waits ? "below: how many pieces of work wait" : "no work waited for a core"));
   parent.append(legend);
@@ -443,7 +445,7 @@ function launchMarks(frame) {
   }
 }
 const percent = (share) => `${+(100 * share).toPrecision(3)}%`;
-const launchText = (launch) => `${launch.app}: ${launch.kind} launch, ${launch.ms === null ? launch.outcome : span(launch.ms / 1000)}${launch.wait ? `, waited ${span(launch.wait / 1000)} for a core` : ""}`;
+const launchText = (launch) => `${launch.app}: ${launch.kind} launch, ${launch.ms === null ? launch.outcome : seconds(launch.ms / 1000)}${launch.wait ? `, waited ${seconds(launch.wait / 1000)} for a core` : ""}`;
 const stallLook = (index) => [RUNS[[1, 4, 7, 6, 3, 5][index % 6]], DASHES[index % 3]];
 /** The lane's end at this time as a kill's place, -1 if the app ended by itself. */
 const killAt = (app, t) => run().kills.findIndex((kill) => kill.app === app && Math.abs(kill.t - t) < 1e-6);
@@ -475,7 +477,7 @@ function lanesPanel(parent) {
     if (!lane) return null;
     const state = lane.spans.find(([t0, t1]) => t >= t0 && t < t1);
     const launch = [...run().launches].reverse().find((one) => one.app === lane.app && one.t <= t);
-    return [html("b", {}, lane.app), ` at ${clock(t)}: ${state ? `${state[2]} since ${clock(state[0])}` : "not running"}`, launch ? html("div", {}, `last launched at ${clock(launch.t)}: ${launch.kind}, ${launch.ms === null ? launch.outcome : span(launch.ms / 1000)}`) : null].filter(Boolean);
+    return [html("b", {}, lane.app), ` at ${clock(t)}: ${state ? `${state[2]} since ${clock(state[0])}` : "not running"}`, launch ? html("div", {}, `last launched at ${clock(launch.t)}: ${launch.kind}, ${launch.ms === null ? launch.outcome : seconds(launch.ms / 1000)}`) : null].filter(Boolean);
   });
   const legend = html("div", { class: "legend" });
   const isFrozen = lanes.some((lane) => lane.spans.some(([, , state]) => state === "frozen"));

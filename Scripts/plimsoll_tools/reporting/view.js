@@ -108,12 +108,12 @@ function killText(kill, most, isCard) {
   const list = html("ul");
   for (const [app, why] of spared) list.append(html("li", {}, html("b", {}, app), `: ${run().reasons[why]}`));
   if (kill.spared.length + kill.unlisted > spared.length) list.append(html("li", {}, `and ${kill.spared.length + kill.unlisted - spared.length} more`));
-  const facts = [["at", clock(kill.t)], ["band", kill.band || "unknown"], ["held", bytes(kill.footprint)], ["off screen for", span(kill.idle)],
+  const facts = [["at", clock(kill.t)], ["band", kill.band || "unknown"], ["held", deviceBytes(kill.footprint)], ["off screen for", span(kill.idle)],
     ["last warned", kill.lead === null ? "never" : kill.lead === undefined ? "unknown" : `${span(kill.lead)} before`],
     ["for", kill.for === kill.app ? "itself" : kill.for === undefined ? "unknown" : kill.for || "nobody"]].map((fact) => fact.join(" ")).join(" · ");
   const block = isCard ? null : explanationOf(kill), saved = block && block.facts.find(([label]) => /^What (saves|would)/.test(label));
   return [html("b", {}, `✕ ${kill.app}`), ` (process ${kill.pid}) ended: ${kill.cause}`, html("div", {}, kill.why), html("div", { class: "note" }, facts),
-    isCard ? saving(kill) : null, saved ? html("div", {}, html("b", {}, `${saved[0]}: `), clip(saved[1].join(" "), 150)) : null,
+    isCard ? saving(kill) : null, saved ? html("div", {}, html("b", {}, `${saved[0]}: `), saved[1][0]) : null,
     kill.spared.length + kill.unlisted ? html("div", {}, "Spared in this decision:", list) : html("div", { class: "note" },
       kill.decided ? "The decision names no other process." : "No decision of the policy: a limit or the process itself ended it.")].filter(Boolean);
 }

@@ -141,10 +141,9 @@ struct SweepRun: ParsableCommand {
             if cost.failures > 0 { try booked.note(cost, clock, jobs: jobs, ending: .failed) }
             try cost.check(retry: "; --resume runs them again")
             booked.takeWarningOfMixture().map(Terminal.complain)
-            let values = try SweepFolder.finish(booked, keeping: best.metrics)
+            let settings = try SweepFolder.finish(booked, comparing: best.metrics)
             try booked.note(cost, clock, jobs: jobs, ending: .completed)
             if !options.quiet {
-                let settings = values.map { SettingsComparison(plan, metrics: best.metrics, $0) }
                 report(settings, done: done(booked, clock, cost, jobs))
             }
             return .success
@@ -204,13 +203,13 @@ struct SweepMerge: ParsableCommand {
 
     func run() throws {
         try reporting {
-            let (plan, values) = try SweepFolder.merge(
-                parts, to: out, keeping: best.metrics, warn: Terminal.complain)
+            let (plan, settings) = try SweepFolder.merge(
+                parts, to: out, comparing: best.metrics, warn: Terminal.complain)
             if !quiet {
                 let done =
                     "\(plan.count.counted("run")) of \(parts.count.counted("part")); written to "
                     + "\(out)/\(SweepFolder.table)"
-                BestSetting.report(SettingsComparison(plan, metrics: best.metrics, values), done: done, format)
+                BestSetting.report(settings, done: done, format)
             }
             return .success
         }

@@ -200,20 +200,6 @@ struct LiveScreen {
 
     // MARK: Events
 
-    /// The events in words for a viewer. An event of a falling level says at which value the worse level is left.
-    ///
-    /// - Parameter level: The level before the events; set to the level after them.
-    static func told(_ events: [RunEvent], from level: inout PressureLevel) -> [RunEvent] {
-        events.map { event in
-            guard event.kind == .pressureLevel, let next = PressureLevel(rawValue: event.detail) else { return event }
-            defer { level = next }
-            guard next < level else { return event }
-            var told = event
-            told.reason = event.reason?.replacing(", threshold ", with: ", leaves the level at ")
-            return told
-        }
-    }
-
     /// Whether the event matters to a person watching the run.
     static func isWorthALine(_ event: RunEvent) -> Bool {
         switch event.kind {

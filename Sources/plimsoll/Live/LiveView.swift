@@ -38,7 +38,6 @@ final class LiveView {
     private var drawnAt = ContinuousClock.now - .seconds(1)
     private var drawnSize = ScreenSize(columns: 0, rows: 0)
     private var log: [RunEvent] = []
-    private var level = PressureLevel.normal
     private var saidTenths = 0
     private static let kept = 200
 
@@ -57,7 +56,7 @@ final class LiveView {
 
     /// Called at every sample of the run; returns when the run may continue.
     func update(_ simulation: Simulation) {
-        let events = LiveScreen.told(simulation.takeEvents(), from: &level)
+        let events = simulation.takeEvents()
         let glance = simulation.glance
         guard let screen else {
             say(glance, events)
