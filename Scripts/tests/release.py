@@ -22,17 +22,7 @@ from plimsoll_tools.checkout import ROOT
 
 Test = TypeVar("Test", bound=Callable[..., None])
 
-KERNEL_REPORT = """\
-eater invoked oom-killer: gfp_mask=0x280da, order=0, oom_score_adj=0
-CPU: 1 PID: 40 Comm: eater Not tainted 5.15.0 #1
-Free swap  = 0kB
-Total swap = 0kB
-20000 pages RAM
-[  pid  ]   uid  tgid total_vm      rss pgtables_bytes swapents oom_score_adj name
-[     20]  1000    20     3000     2000    40960        0             0 postgres
-[     40]  1000    40     9000     7000    90112        0             0 eater
-Out of memory: Killed process 40 (eater) total-vm:36000kB, anon-rss:28000kB, file-rss:0kB
-"""
+KERNEL_REPORT = (ROOT / "Tests" / "plimsollTests" / "Golden" / "kern.log").read_text("utf-8")
 """A small OOM report of a Linux kernel."""
 
 SCENARIOS = ROOT / "Scenarios"

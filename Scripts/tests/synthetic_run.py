@@ -35,7 +35,7 @@ COLUMNS = {
         for name in ("user_interactive", "user_initiated", "default", "utility", "background")
     ),
     "terminations": "time_s app pid kind state band exit_reason cause decision demand measure observed threshold "
-    "beneficiary need taken_bytes footprint_bytes idle_s warned_s was_foreground was_perceived wanted_after_s why",
+    "beneficiary need taken_bytes footprint_bytes idle_s warned_s was_foreground was_perceived wanted_after_s why in_short standing",
 }
 CORES = 4
 PERCEIVED_WITHIN_S = 1800

@@ -55,7 +55,7 @@ extension Explainer {
             let observed = fact.course.observed.map({ size(ByteCount(Int($0))) })
         else { return explanation }
         let what = fact.reason == .memoryResourceLimit ? "its footprint was" : "free for it were"
-        return "\(fact.cause(in: plan)); \(what) \(observed)"
+        return "\(fact.cause); \(what) \(observed)"
     }
 
     private func fateIfProtected(_ fate: ProcessFate, _ termination: Termination) -> String {
@@ -171,7 +171,7 @@ extension Explainer {
         if case .allocation(let pid, let wanted) = snapshot.demand {
             return "\(name(pid, snapshot)) waits for \(size(wanted)), and \(size(snapshot.available)) are available"
         }
-        return fact?.cause(in: plan) ?? snapshot.reason(scale: plan.device.scale)
+        return fact?.cause ?? snapshot.reason(scale: plan.device.scale)
     }
 
     private func place(_ record: DecisionRecord, _ chosen: Int) -> String {

@@ -68,8 +68,8 @@ extension Explainer {
             fateIfProtected: findings.protection.map { $0.outcome.isSaved && !isNamed ? .stays : $0.fate })
     }
 
-    /// Advice of one change each. Changes that only delay the end cost a whole run each: the longest delays are followed
-    /// if no other change saves the process.
+    /// Advice of one change each. Changes that only delay the end cost a whole run each: the longest delays are
+    /// followed if no other change saves the process.
     private func singles(_ found: [Change], _ termination: Termination) throws -> [Advice] {
         let saving = try advices(found.filter { $0.delay == nil }, termination)
         guard !saving.contains(where: isOwnRescue) else { return saving }

@@ -63,18 +63,3 @@ private func unbroken(_ text: String) -> [String] {
     }
     return words
 }
-
-extension Instant {
-    /// `1 h 2 min 3.4 s` into the run; the rest after the tenth of a second is cut off.
-    var clock: String { (self - Instant.zero).clock }
-}
-
-extension TimeSpan {
-    /// `1 h 2 min 3.4 s`.
-    var clock: String {
-        let (seconds, tenths) = (microseconds / 1_000_000, microseconds / 100_000 % 10)
-        let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60)
-        let whole = hours > 0 ? "\(hours) h " : ""
-        return whole + (seconds >= 60 ? "\(minutes) min " : "") + "\(seconds % 60).\(tenths) s"
-    }
-}

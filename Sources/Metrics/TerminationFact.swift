@@ -61,7 +61,12 @@ extension RunTally {
         public var demand: String?
         /// The monitor's level then; nil if the policy did not end it.
         public var level: String?
-        /// What made the policy's ranking choose it, in a few words; nil if the policy says no more than its demand.
+        /// For people, in a few words: what was short, or which limit was crossed. Sizes are those of the device that
+        /// a scale model stands for.
+        public var inShort = ""
+        /// For people: what the monitor saw, where that was compared.
+        public var reading: String?
+        /// For people, in a few words: what made this process the one to end; nil if there is nothing to say.
         public var standing: String?
         /// What was compared, its unit last.
         public var measure: String?
@@ -127,6 +132,9 @@ extension RunTally {
 }
 
 extension RunTally.TerminationFact {
+    /// What was short or crossed, with what the monitor saw.
+    public var cause: String { course.inShort + (course.reading.map { ": \($0)" } ?? "") }
+
     /// Whether the user feels the termination: the app vanished while in use, or the user wanted it again soon after.
     public var isFelt: Bool { wasForeground || wasPerceived }
 }

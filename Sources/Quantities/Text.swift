@@ -99,6 +99,14 @@ extension TimeSpan: CustomStringConvertible {
     /// The span for people, cut to a tenth of a second: `352.1 s`.
     public var readable: String { "\(microseconds / 1_000_000).\(microseconds / 100_000 % 10) s" }
 
+    /// In hours, minutes and seconds, cut to a tenth of a second: `1 h 2 min 3.4 s`.
+    public var clock: String {
+        let (seconds, tenths) = (microseconds / 1_000_000, microseconds / 100_000 % 10)
+        let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60)
+        let whole = hours > 0 ? "\(hours) h " : ""
+        return whole + (seconds >= 60 ? "\(minutes) min " : "") + "\(seconds % 60).\(tenths) s"
+    }
+
     /// The shortest exact form in one unit: `100ms`, `90s`, `2min`.
     public var description: String {
         let unit = TimeSpan.units.first { microseconds != 0 && microseconds % $0.size == 0 }
@@ -110,6 +118,9 @@ extension TimeSpan: CustomStringConvertible {
 extension Instant: CustomStringConvertible {
     /// Seconds with as many decimals as needed: `12.5s`.
     public var description: String { microseconds == .max ? "never" : "\(secondsText)s" }
+
+    /// Since the start of the run: `1 h 2 min 3.4 s`.
+    public var clock: String { (self - Instant.zero).clock }
 
     /// Seconds without a unit and without trailing zeros, as in the CSV.
     public var secondsText: String { decimalText(microseconds, digits: 6) }

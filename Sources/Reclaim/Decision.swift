@@ -136,7 +136,7 @@ public struct Candidate: Hashable, Sendable {
     public var score: Int64
     /// Why the policy wants the action, for people.
     public var reason: String
-    /// What made the ranking choose this process, in a few words that are part of `reason`; nil if the reason is all.
+    /// What made the ranking choose this process, in a few words; nil if the policy does not say it.
     public var standing: String?
     /// The cause of a termination, in jetsam's words; nil if none fits.
     public var cause: KillCause?
@@ -154,10 +154,13 @@ public struct Candidate: Hashable, Sendable {
     public var shownScore: Int64? { score == .max ? nil : score }
 
     /// A candidate without a rule, evidence or grace.
-    public init(_ action: ReclaimAction, score: Int64, reason: String, cause: KillCause? = nil) {
+    public init(
+        _ action: ReclaimAction, score: Int64, reason: String, standing: String? = nil, cause: KillCause? = nil
+    ) {
         self.action = action
         self.score = score
         self.reason = reason
+        self.standing = standing
         self.cause = cause
     }
 }

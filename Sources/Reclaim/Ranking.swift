@@ -68,7 +68,7 @@ extension SystemSnapshot {
             } else if exemptions.contains(.requester), process.pid == requester {
                 decision.spare(process, because: Spared.requester)
             } else {
-                decision.rank(.terminate(process.pid), score: score(process), because: why)
+                decision.rank(.terminate(process.pid), score: score(process), because: why, standing: why)
             }
         }
         decision.sortByScore()
@@ -109,8 +109,10 @@ extension Decision {
     }
 
     /// Appends an action to the ranking.
-    public mutating func rank(_ action: ReclaimAction, score: Int64, because reason: String) {
-        ranking.append(Candidate(action, score: score, reason: reason))
+    ///
+    /// - Parameter standing: See `Candidate.standing`.
+    public mutating func rank(_ action: ReclaimAction, score: Int64, because reason: String, standing: String? = nil) {
+        ranking.append(Candidate(action, score: score, reason: reason, standing: standing))
     }
 
     /// Leaves a process alone, and records why.

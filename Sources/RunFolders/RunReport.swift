@@ -108,8 +108,7 @@ package struct RunReport {
             "\(tally.terminations.count)" + (causes.isEmpty ? "" : " (\(causes))")
                 + ", \(count("terminations_foreground")) in the foreground, "
                 + "\(count("terminations_perceived")) perceived")
-        let victims = VictimLines(ends: tally.terminations, plan: plan, table: hasTables ? "terminations.csv" : nil)
-            .lines
+        let victims = VictimLines(ends: tally.terminations, table: hasTables ? "terminations.csv" : nil).lines
             .map { row("", $0.isFelt ? paint($0.text, .bad) : $0.text) }
         let cells = kills.cells.map { "\($0.count) \($0.cause.rawValue) in band \($0.band.number)" }
         return [ends] + victims + (cells.isEmpty ? [] : [row("by the policy", cells.joined(separator: ", "))])

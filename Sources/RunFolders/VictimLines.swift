@@ -1,7 +1,5 @@
 import Metrics
-import Plan
 import Quantities
-import Simulation
 
 /// The processes that the system ended, a line each: when, who, why, and what the user lost.
 struct VictimLines {
@@ -10,7 +8,6 @@ struct VictimLines {
 
     /// The processes, in the order of their ends.
     let ends: [RunTally.TerminationFact]
-    let plan: RunPlan
     /// The table with all of them; nil if the run did not write it.
     let table: String?
 
@@ -19,27 +16,21 @@ struct VictimLines {
     var lines: [(text: String, isFelt: Bool)] {
         let ranked = ends.indices.sorted { (ends[$0].isFelt ? 0 : 1, $0) < (ends[$1].isFelt ? 0 : 1, $1) }
         let shown = ranked.prefix(VictimLines.most).sorted()
-        let lines = shown.map { (text: line(ends[$0]), isFelt: ends[$0].isFelt) }
+        let lines = shown.map { (text: VictimLines.line(ends[$0]), isFelt: ends[$0].isFelt) }
         guard shown.count < ends.count else { return lines }
         let place = table.map { ": \($0)" } ?? ""
         return lines + [(text: "and \(ends.count - shown.count) more\(place)", isFelt: false)]
     }
 
-    private func line(_ end: RunTally.TerminationFact) -> String {
-        let why = [end.cause(in: plan), end.course.standing].compactMap(\.self).joined(separator: "; ")
-        return "\((end.at - .zero).clockText) \(end.app): \(why); \(VictimLines.loss(of: end))".onOneLine
+    private static func line(_ end: RunTally.TerminationFact) -> String {
+        let why = [end.cause, end.course.standing].compactMap(\.self).joined(separator: "; ")
+        return "\((end.at - .zero).clockText) \(end.app): \(why); \(loss(of: end))".onOneLine
     }
 
     /// What the user lost.
     static func loss(of end: RunTally.TerminationFact) -> String {
         if end.wasForeground { return "it was on screen" }
         guard let after = end.wantedAfter else { return "not missed" }
-        return "wanted \(rounded(after)) later"
-    }
-
-    /// A time in whole seconds, and above two minutes or two hours in minutes or hours, cut.
-    private static func rounded(_ span: TimeSpan) -> String {
-        let seconds = span.microseconds / 1_000_000
-        return seconds < 120 ? "\(seconds) s" : seconds < 7_200 ? "\(seconds / 60) min" : "\(seconds / 3_600) h"
+        return "wanted \(after.clock) later"
     }
 }

@@ -59,6 +59,7 @@ struct InitCommand: ParsableCommand {
     var footprint: String?
 
     func validate() throws {
+        try refuseEmpty(app, "--app", "name your app")
         if app == nil, like != nil || footprint != nil {
             throw ValidationError("--like and --footprint are about an app of yours; name it with --app")
         }

@@ -157,7 +157,9 @@ struct CheckCommandTests {
 struct VictimLinesTests {
     private typealias Fact = RunTally.TerminationFact
 
-    private func plan() throws -> RunPlan { try ScenarioLoader.load(path: Program.scenario("headline")).get() }
+    private let plan: RunPlan
+
+    init() throws { plan = try ScenarioLoader.load(path: Program.scenario("headline")).get() }
 
     private func end(_ app: String, at second: Int64, wanted: TimeSpan? = nil, front: Bool = false) -> Fact {
         var course = RunTally.TerminationCourse()
@@ -170,6 +172,7 @@ struct VictimLinesTests {
             app: app, pid: ProcessID(1), at: Instant(microseconds: second * 1_000_000), reason: .memoryPressure,
             wasForeground: front, wasPerceived: wanted != nil, footprint: .zero, course: course)
         end.wantedAfter = wanted
+        end.tell(in: plan)
         return end
     }
 
@@ -181,28 +184,29 @@ struct VictimLinesTests {
         ]
         let why = "memory was critical: 29.9% not compressed, below 30%; idle longest"
         #expect(
-            VictimLines(ends: ends, plan: try plan(), table: nil).lines.map(\.text) == [
-                "1:15 mail: \(why); wanted 60 s later", "1:01:40 game: \(why); not missed",
-                "1:20 chat: \(why); it was on screen", "1:21 feed: \(why); wanted 20 min later",
+            VictimLines(ends: ends, table: nil).lines.map(\.text) == [
+                "1:15 mail: \(why); wanted 1 min 0.0 s later", "1:01:40 game: \(why); not missed",
+                "1:20 chat: \(why); it was on screen", "1:21 feed: \(why); wanted 20 min 0.0 s later",
             ])
     }
 
     @Test("of more than eight, those that the user felt have lines, in the order of time, and the rest is counted")
     func most() throws {
         let ends = (0..<12).map { end("app\($0)", at: Int64($0), wanted: $0 == 11 ? .seconds(5) : nil) }
-        let lines = VictimLines(ends: ends, plan: try plan(), table: "terminations.csv").lines
+        let lines = VictimLines(ends: ends, table: "terminations.csv").lines
         #expect(lines.count == 9 && lines[6].text.contains("app6") && lines[7].text.contains("app11"))
         #expect(lines[7].isFelt && lines[8].text == "and 4 more: terminations.csv")
     }
 
     @Test("the cause is made of the figures of the row, with the sizes of the phone")
     func causes() throws {
-        let plan = try plan()
         func cause(_ change: (inout Fact) -> Void) -> String {
             var fact = end("a", at: 9)
             (fact.course.demand, fact.course.level) = (nil, nil)
+            (fact.course.reading, fact.course.standing) = (nil, nil)
             change(&fact)
-            return fact.cause(in: plan)
+            fact.tell(in: plan)
+            return fact.cause
         }
         func measured(_ measure: String, _ observed: Int64, _ threshold: Int64) -> (inout Fact) -> Void {
             { ($0.course.measure, $0.course.observed, $0.course.threshold) = (measure, observed, threshold) }
@@ -237,6 +241,29 @@ struct VictimLinesTests {
         #expect(other == "an allocation of game found no room (vm-pageshortage)")
         #expect(cause { ($0.course.cause, $0.course.measure) = ("no_room", nil) } == "its own allocation found no room")
         #expect(cause { ($0.reason, $0.course.cause) = (.appWatchdog, nil) } == "took too long (watchdog)")
+        let swept = cause {
+            measured("available_bytes", 7 << 20, 6 << 20)(&$0)
+            $0.course.cause = "long-idle-exit"
+        }
+        #expect(swept == "a sweep that began below 48 MiB")
+        let warned = cause { ($0.course.demand, $0.course.level) = ("pressure", "warning") }
+        #expect(warned == "pressure was at warning: 29.9% not compressed, below 50%")
+    }
+
+    @Test("what made it the one is what the policy says, or else where it was, if others would have done as well")
+    func standing() {
+        func standing(_ change: (inout Fact) -> Void) -> String? {
+            var fact = end("a", at: 9)
+            (fact.course.standing, fact.course.idle) = (nil, .seconds(75))
+            change(&fact)
+            fact.tell(in: plan)
+            return fact.course.standing
+        }
+        #expect(standing { $0.course.standing = "holds most" } == "holds most")
+        #expect(standing { $0.course.state = .suspended } == "idle for 1 min 15.0 s")
+        #expect(standing { $0.course.state = .background } == "off screen for 1 min 15.0 s")
+        #expect(standing { ($0.wasForeground, $0.course.idle) = (true, .zero) } == "in front")
+        #expect(standing { ($0.reason, $0.course.demand) = (.memoryResourceLimit, nil) } == nil)
     }
 
     @Test("the first line names device and scale, where there are any")

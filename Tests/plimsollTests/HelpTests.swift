@@ -114,19 +114,6 @@ struct HelpTests {
     }
 
     private static let inputs = [
-        "kern.log": String(
-            repeating: """
-                eater invoked oom-killer: gfp_mask=0x280da, order=0, oom_score_adj=0
-                CPU: 1 PID: 40 Comm: eater Not tainted 5.15.0 #1
-                Free swap  = 0kB
-                Total swap = 0kB
-                20000 pages RAM
-                [  pid  ]   uid  tgid total_vm      rss pgtables_bytes swapents oom_score_adj name
-                [     20]  1000    20     3000     2000    40960        0             0 postgres
-                [     40]  1000    40     9000     7000    90112        0             0 eater
-                Out of memory: Killed process 40 (eater) total-vm:36000kB, anon-rss:28000kB, file-rss:0kB
-
-                """, count: 3),
         "trace.txt": "1: malloc 0x1 100\n1: free 0x1\n",
         "usage.csv": "timestamp,user,app,event\n100,17,Chrome,opened\n160,17,Chrome,closed\n170,18,Mail,opened\n",
         "lsapp.tsv": [
@@ -158,6 +145,8 @@ struct HelpTests {
             let text = small.replacing("name: tiny", with: "name: \(name)")
             try Data(text.utf8).write(to: folder.appending(path: file))
         }
+        let report = try String(contentsOf: WhyCommandTests.log, encoding: .utf8)
+        try Data(String(repeating: report, count: 3).utf8).write(to: folder.appending(path: "kern.log"))
         for (name, text) in Self.inputs { try Data(text.utf8).write(to: folder.appending(path: name)) }
     }
 

@@ -34,7 +34,7 @@ TEXT_COLUMNS: dict[str, tuple[str, ...]] = {
     "pages": (),
     "freezer": (),
     "terminations": ("app", "pid", "band", "exit_reason", "cause", "demand", "measure", "beneficiary", "need",
-                     "was_foreground", "was_perceived", "why"),
+                     "was_foreground", "was_perceived", "why", "in_short", "standing"),
 }  # fmt: skip
 NUMBER_COLUMNS: dict[str, tuple[str, ...]] = {
     "samples": ("time_s", "ceiling_bytes", "resident_bytes", "available_bytes", "peak_resident_bytes"),
@@ -55,6 +55,7 @@ FACTS = {"events": ("state", "level", "action", "exit_reason", "cause", "measure
 LATER = {
     "decisions.measure", "samples.peak_resident_bytes", "summary.peak_resident_bytes", "launches.cpu_wait_ms", "cores",
     "pages", "pages.file_backed_bytes", "pages.file_read_bytes", "pages.file_dropped_bytes", "freezer", "terminations",
+    "terminations.in_short", "terminations.standing",
 } | {
     f"{name}.{column}" for name, columns in FACTS.items() for column in columns
 }

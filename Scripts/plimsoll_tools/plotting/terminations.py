@@ -116,25 +116,22 @@ def level_at(levels: list[tuple[float, float, str]], time_s: float) -> str:
     return next((level for start, _, level in reversed(levels) if start <= time_s + 1e-6), "")
 
 
-def why_of(row: Any, levels: list[tuple[float, float, str]], with_figures: bool = True) -> str:
-    """Why it was ended, in plain words; the kernel's word follows where it says more."""
+def why_of(row: Any, levels: list[tuple[float, float, str]]) -> str:
+    """Why it was ended, without figures, so that ends for one cause have one text; the kernel's word follows where it says
+    more."""
     if row.want == kills.OWN:
         text = f"its own allocation {FOUND_NO_ROOM}"
     elif row.want == kills.ANOTHER:
         text = f"an allocation {FOUND_NO_ROOM}"
     elif row.demand == "background_memory":
-        text = "too much memory off screen" if not with_figures else f"memory off screen above {size_text(row.threshold)}"
+        text = "too much memory off screen"
     elif row.demand == "background_processes":
-        text = "too many apps off screen" if not with_figures else f"more than {row.threshold:.0f} apps off screen"
+        text = "too many background processes"
     elif row.exit_reason == "memoryResourceLimit":
-        text = f"above its own limit of {size_text(row.threshold)}" if with_figures else "above its own limit"
+        text = "over its own limit"
     elif row.demand == "pressure":
         level = level_at(levels, row.time_s)
         text = f"level {level}" if level else "for the monitor's level"
-        if with_figures and row.measure == "available_bytes" and row.observed < row.threshold:
-            free, wanted = size_text(row.observed), size_text(row.threshold)
-            unit = f" {wanted.rpartition(' ')[2]}"
-            text = f"{level or 'pressure'}: {free} free, {wanted.removesuffix(unit) if free.endswith(unit) else wanted} wanted"
     else:
         return BY_REASON.get(row.cause, str(row.cause))
     return text if row.cause in (row.exit_reason, "jettisoned", "per-process-limit") else f"{text} ({row.cause})"
@@ -161,7 +158,7 @@ def line_of(row: Any, levels: list[tuple[float, float, str]], end_s: float) -> L
     return Line(
         style.moment_text(row.time_s, end_s), row.mark, row.app, size_text(row.footprint_bytes),
         "on screen" if row.idle_s == 0 else span_text(row.idle_s, is_short=True),
-        never if math.isnan(row.warned_s) else span_text(row.warned_s, is_short=True), why_of(row, levels), row.want != "",
+        never if math.isnan(row.warned_s) else span_text(row.warned_s, is_short=True), row.in_short or why_of(row, levels), row.want != "",
         "" if is_own else row.beneficiary,
         "itself" if is_own else f"{style.label(row.beneficiary, 14)}{taken}" if row.beneficiary else "", user_text(row),
     )  # fmt: skip
@@ -180,7 +177,7 @@ def line_of_several(rows: pd.DataFrame, levels: list[tuple[float, float, str]]) 
     return Line(
         f"{len(rows):,} ends" if len(rows) > 1 else "1 end", style.FELT if felt else first.mark, first.app,
         f"~ {size_text(held)}", "on screen" if idle == 0 else idle_text and f"~ {idle_text}", warned,
-        why_of(first, levels, with_figures=False), first.want != "", "" if is_own else beneficiary,
+        why_of(first, levels), first.want != "", "" if is_own else beneficiary,
         "itself" if is_own else f"{style.label(beneficiary, 12)}{others}" if beneficiary else "",
         f"misses {felt} of {len(rows)}" if felt else user_text(first),
     )  # fmt: skip
@@ -190,7 +187,7 @@ def story_of(table: pd.DataFrame, levels: list[tuple[float, float, str]], end_s:
     """A line per end or, where there are too many of these, per app and cause; and the apps for which no line is left."""
     if len(table) <= MOST_LINES:
         return [line_of(row, levels, end_s) for row in table.itertuples(index=False)], []
-    why = [why_of(row, levels, with_figures=False) for row in table.itertuples(index=False)]
+    why = [why_of(row, levels) for row in table.itertuples(index=False)]
     groups = [group for _, group in table.assign(plain=why).groupby(["app", "plain"], sort=False)]
     groups.sort(key=lambda group: (-(group["felt"] != "").sum(), -len(group)))
     lines = [line_of_several(group, levels) for group in groups[:MOST_LINES]]

@@ -19,13 +19,13 @@ public struct KernelLog: Sendable {
         self.init(try InputFile.read(path, as: KernelLog.kind, atMost: KernelLog.mostBytes), file: path)
     }
 
-    /// Reads a log's bytes. They need not be UTF-8.
+    /// Reads a log's bytes. They need not be UTF-8; UTF-16 has its mark first. A journal may be in JSON.
     ///
     /// - Parameter file: The log's name, for messages.
     public init(_ bytes: [UInt8], file: String) {
         self.file = file
         var reader = KernelLogReader(file: file)
-        var lines = KernelLines(bytes)
+        var lines = KernelLines(LogEncoding.plain(bytes))
         while let line = lines.next() { reader.read(line, number: lines.number) }
         reader.close()
         reports = reader.reports
@@ -39,18 +39,21 @@ public struct KernelLog: Sendable {
     /// - Throws: That the log has no such report, in one line.
     public func report(_ number: Int? = nil) throws(ScenarioFault) -> KernelReport {
         guard let last = reports.last else {
-            throw fault(
+            throw KernelLog.fault(
+                file,
                 "no OOM report of a Linux kernel in this file; expected lines such as 'invoked oom-killer', a table of "
                     + "processes, or 'Killed process'")
         }
         guard let number else { return last }
         guard number >= 1, number <= reports.count else {
-            throw fault("there is no report \(number); the file has \(reports.count.counted("report"))")
+            throw KernelLog.fault(
+                file, "there is no report \(number); the file has \(reports.count.counted("report"))")
         }
         return reports[number - 1]
     }
 
-    private func fault(_ message: String) -> ScenarioFault {
+    /// What is wrong with a report as a whole, in one line.
+    static func fault(_ file: String, _ message: String) -> ScenarioFault {
         .invalid([Diagnostic(location: .file(file, line: 1, column: 1), message: message)])
     }
 }
@@ -268,10 +271,10 @@ struct KernelLogReader {
     private mutating func readTotals(_ text: KernelText, _ line: Int) {
         if text.begins(with: "Free swap") {
             enter(.memory, line)
-            report?.memory.swapFreeKiB = text.after("=")?.number
+            report?.memory.swapFreeKiB = text.after("=").flatMap(KernelMemory.size)
         } else if text.begins(with: "Total swap") {
             enter(.memory, line)
-            report?.memory.swapTotalKiB = text.after("=")?.number
+            report?.memory.swapTotalKiB = text.after("=").flatMap(KernelMemory.size)
         } else if text.begins(with: "Task in "), text.place(of: "killed as a result of limit of ") != nil {
             enter(.group, line)
             report?.constraint = .group

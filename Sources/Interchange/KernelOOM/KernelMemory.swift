@@ -40,6 +40,9 @@ public struct KernelMemory: Hashable, Sendable {
 }
 
 extension KernelMemory {
+    /// A figure that cannot be negative; nil if it is, or is none.
+    static func size(_ text: KernelText) -> Int? { text.number.flatMap { $0 < 0 ? nil : $0 } }
+
     /// Keeps the first figure of its kind.
     mutating func keep(_ count: Int, _ figure: WritableKeyPath<KernelMemory, Int?>) {
         if self[keyPath: figure] == nil { self[keyPath: figure] = count }

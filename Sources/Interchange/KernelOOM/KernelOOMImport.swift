@@ -56,7 +56,7 @@ public struct KernelOOMImport: Sendable {
         verdict = KernelVerdict(report)
         source = onOneLine(file.split(separator: "/").last.map(String.init) ?? "a log")
         guard !report.tasks.isEmpty else {
-            throw WhyReport.fault(
+            throw KernelLog.fault(
                 file,
                 "the report at line \(report.line) has no table of processes (vm.oom_dump_tasks is 0, or it is "
                     + "cut); expected one to begin with")

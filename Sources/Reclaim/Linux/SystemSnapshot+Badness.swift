@@ -37,12 +37,10 @@ extension SystemSnapshot {
         let unit = badness.countsThousandths ? "thousandths of memory" : "pages"
         decision.ranking = victims.map { points, process in
             let adjustment = "an oom_score_adj of \(process.oomScoreAdj)"
-            var candidate = Candidate(
+            return Candidate(
                 .terminate(process.pid), score: Int64(points),
                 reason: "most badness under Linux \(kernel.rawValue): \(points) \(unit), with \(adjustment)",
-                cause: .pageShortage)
-            candidate.standing = "most badness, with \(adjustment)"
-            return candidate
+                standing: "most badness, with \(adjustment)", cause: .pageShortage)
         }
         return decision
     }

@@ -191,9 +191,9 @@ public struct Ladder: ReclaimPolicy {
         mutating func end(_ process: ProcessSnapshot) {
             let (score, compared) = order.score(process)
             let (rung, why) = lastRung(of: process)
-            var candidate = Candidate(.terminate(process.pid), score: score, reason: "\(why), \(compared)")
-            candidate.standing = compared
-            entries.append((rung, candidate))
+            let reason = "\(why), \(compared)"
+            entries.append(
+                (rung, Candidate(.terminate(process.pid), score: score, reason: reason, standing: compared)))
         }
 
         private func lastRung(of process: ProcessSnapshot) -> (rung: Int, why: String) {

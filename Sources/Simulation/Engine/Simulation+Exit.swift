@@ -89,11 +89,13 @@ extension Simulation {
         }
         if !process.isInFront { course.idle = now - (process.lastForeground ?? process.launch.at) }
         course.warnedBefore = process.warnings.lastAt.map { now - $0 }
-        return RunTally.TerminationFact(
+        var termination = RunTally.TerminationFact(
             app: process.profile.name, pid: process.pid, at: now, reason: reason,
             wasForeground: isOnScreen(process, reason), wasPerceived: process.reasons.showsPicture,
             footprint: memory.books(of: process.slot).footprint,
             beneficiary: decided.map { $0.for } ?? ownNeed(of: process, reason, fact), course: course)
+        termination.tell(in: plan)
+        return termination
     }
 
     /// What the process itself wanted, if it ends for that.

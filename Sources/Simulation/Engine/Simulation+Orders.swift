@@ -116,7 +116,7 @@ extension Simulation {
         _ process: LiveProcess, _ need: RunTally.Need, taken: ByteCount? = nil
     ) -> RunTally.Beneficiary {
         let stage: RunTally.Stage =
-            process.launch.pending != nil ? .launch : process.phase.isForeground ? .front : .offScreen
+            process.isComing ? .launch : process.phase.isForeground ? .front : .offScreen
         return .init(app: process.profile.name, need: need, stage: stage, taken: taken)
     }
 

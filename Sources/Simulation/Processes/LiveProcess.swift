@@ -225,15 +225,18 @@ final class LiveProcess {
     /// Whether a launch, a callback or an earlier action is under way. A task or an event is work only off screen; in
     /// front it merely reserves time for later.
     var isBusy: Bool {
-        !isQuiet || launch.pending != nil || isEnding || !phase.isForeground && reasons.holdsMoreThanFinishing
+        !isQuiet || isComing || isEnding || !phase.isForeground && reasons.holdsMoreThanFinishing
     }
 
     /// Whether the process runs off screen for a reason of its own (a mode, a task, an event), not only for the few
     /// seconds that every app gets. Then its memory moves, and its active limit applies.
     var worksOffScreen: Bool { phase == .background && (reasons.hasModes || reasons.holdsMoreThanFinishing) }
 
+    /// Whether the user has asked for the process and waits for it.
+    var isComing: Bool { launch.pending != nil }
+
     /// Whether the user sees the process, or waits for it.
-    var isInFront: Bool { phase.isForeground || launch.pending != nil }
+    var isInFront: Bool { phase.isForeground || isComing }
 
     /// Whether the process's memory moves.
     var mayTick: Bool { phase == .active || worksOffScreen }

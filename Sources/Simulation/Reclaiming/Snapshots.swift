@@ -107,7 +107,7 @@ final class Snapshots {
     private func followMainThread(of process: LiveProcess, in snapshot: inout ProcessSnapshot) {
         snapshot.isBusy = process.isBusy
         snapshot.isEnding = process.isEnding
-        snapshot.isComing = process.launch.pending != nil
+        snapshot.isComing = process.isComing
         snapshot.warnedAt = process.warnings.lastAt
         snapshot.answersWarning = process.warnings.isAnswering
         followSupply(of: process, in: &snapshot)
@@ -158,7 +158,7 @@ final class Snapshots {
         followSupply(of: process, in: &snapshot)
         snapshot.limit = process.presentLimit
         snapshot.isEnding = process.isEnding
-        snapshot.isComing = process.launch.pending != nil
+        snapshot.isComing = process.isComing
         snapshot.relaunchIntervals = process.record.ends.relaunchIntervals
         snapshot.like = process.profile.like
         snapshot.kind = process.profile.part?.kind

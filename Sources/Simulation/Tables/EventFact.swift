@@ -190,7 +190,6 @@ struct ExitFact {
     }
 
     /// Linux's kernel ended the process for an allocation that found no room.
-    ///
     static func kernelOOM(_ kill: KernelFallback.Kill, for beneficiary: RunTally.Beneficiary) -> ExitFact {
         ExitFact(cause: .kernelOOM, comparison: kill.comparison, beneficiary: beneficiary, standing: kill.standing)
     }

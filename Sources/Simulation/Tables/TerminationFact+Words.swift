@@ -11,11 +11,28 @@ extension RunTally.TerminationFact {
     private static let plain = [KillCause.idleExit, .longIdleExit, .jettisoned, .perProcessLimit].map(\.rawValue)
     private static let smallNumbers = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 
-    /// What was short, or which limit was crossed, in a few words. Sizes are those of the original of a scale model,
-    /// and shares have at most one decimal.
+    /// Says why it was ended, in few words: `inShort`, `reading` and, where memory of another process would have done
+    /// as well and the policy says no more, `standing`.
     ///
     /// - Parameter plan: That of the run.
-    public func cause(in plan: RunPlan) -> String {
+    public mutating func tell(in plan: RunPlan) {
+        if let words = ownCause(plan) {
+            course.inShort = words
+            return
+        }
+        let word = course.cause ?? reason.rawValue
+        guard let shortage = shortage(plan) else {
+            course.inShort = word
+            return
+        }
+        course.inShort = shortage + (([reason.rawValue] + Self.plain).contains(word) ? "" : " (\(word))")
+        course.reading = reading(plan)
+        course.standing = course.standing ?? ownStanding
+    }
+
+    /// What says all by itself: its own allocation or limit, a limit on apps off screen, or a rule that is not about
+    /// memory; nil for an end whose memory was for others.
+    private func ownCause(_ plan: RunPlan) -> String? {
         if isForOwnAllocation { return "its own allocation\(bound(" of ", plan)) found no room" }
         switch course.demand.flatMap(ReclaimDemand.Kind.init) {
         case .backgroundProcesses: return tooMany
@@ -28,11 +45,14 @@ extension RunTally.TerminationFact {
         case .cpuResourceLimit: return "used too much CPU off screen"
         case .backgroundTaskAssertionTimeout: return "background task not over in time"
         case .suspendedWithLockedFile: return "suspended while it locked a file"
-        case .memoryPressure, .normalApp, .abnormal, .userTerminated: break
+        case .memoryPressure, .normalApp, .abnormal, .userTerminated: return nil
         }
-        let word = course.cause ?? reason.rawValue
-        guard let shortage = shortage(plan) else { return word }
-        return shortage + (([reason.rawValue] + Self.plain).contains(word) ? "" : " (\(word))")
+    }
+
+    private var ownStanding: String? {
+        if wasForeground { return "in front" }
+        guard course.idle > .zero else { return nil }
+        return (course.state.restsInMemory ? "idle" : "off screen") + " for \(course.idle.clock)"
     }
 
     /// Whether the process's own allocation found no room.
@@ -65,11 +85,8 @@ extension RunTally.TerminationFact {
         if let beneficiary, beneficiary.need == .allocation {
             return "an allocation of \(beneficiary.app) found no room"
         }
-        if course.demand == ReclaimDemand.Kind.pressure.rawValue,
-            let level = course.level.flatMap(PressureLevel.init)
-        {
-            let words = level == .critical ? "memory was critical" : "pressure was at \(level.rawValue)"
-            return words + (reading(at: level, plan).map { ": \($0)" } ?? "")
+        if let level {
+            return level == .critical ? "memory was critical" : "pressure was at \(level.rawValue)"
         }
         guard course.measure == "available_bytes", let observed = course.observed, let threshold = course.threshold
         else { return nil }
@@ -78,9 +95,15 @@ extension RunTally.TerminationFact {
         return observed < threshold ? "below \(bound) available" : "a sweep that began below \(bound)"
     }
 
+    /// The monitor's level that the policy was asked to leave; nil if it was asked for something else.
+    private var level: PressureLevel? {
+        guard course.demand == ReclaimDemand.Kind.pressure.rawValue else { return nil }
+        return course.level.flatMap(PressureLevel.init)
+    }
+
     /// What the monitor saw, if that is what was compared.
-    private func reading(at level: PressureLevel, _ plan: RunPlan) -> String? {
-        guard let observed = course.observed, let threshold = course.threshold else { return nil }
+    private func reading(_ plan: RunPlan) -> String? {
+        guard let level, let observed = course.observed, let threshold = course.threshold else { return nil }
         var reading = PressureReading(
             measure: plan.monitor.measure, level: level, observed: observed, threshold: threshold)
         guard reading.column == course.measure else { return nil }

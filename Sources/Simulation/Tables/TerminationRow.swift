@@ -80,6 +80,14 @@ enum TerminationRow {
                     + "never seen it"
             ) { $0.wantedAfter },
             .text("why", "For people: why it was ended") { $0.course.explanation },
+            .text(
+                "in_short",
+                "For people, in a few words: what was short, or which limit was crossed. Sizes are those of the device "
+                    + "that a scale model stands for"
+            ) { $0.course.inShort },
+            .optionalText("standing", "For people, in a few words: what made this process the one to end") {
+                $0.course.standing
+            },
         ])
 
     /// Writes the rows of a run that is over.

@@ -7,9 +7,9 @@ import Testing
 
 /// OOM reports in the folder of shared data beside the checkout, if it is there.
 private enum RealDumps {
-    static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "shared/data/oom")
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+    static let folder = root.deletingLastPathComponent().appending(path: "shared/data/oom")
 
     /// Lines of the index: the file, the rule's victim, and the printed score if it can be compared.
     static let rows: [(file: String, pid: Int, score: Int?)] = {
@@ -82,6 +82,13 @@ struct KernelLogTests {
         #expect(wide.report.memory.zones.map(\.freeKiB) == [6_000])
         #expect(try verdict(KernelFixtures.group).total == 10_000)
         #expect(try verdict(KernelFixtures.newest).report.group.statistics["file"] == 26_000_000)
+    }
+
+    @Test("a size that cannot be is not known")
+    func negative() throws {
+        let text = KernelFixtures.narrow.replacing("Total swap = 40000kB", with: "Total swap = -5kB")
+        let report = try verdict(text).report
+        #expect(report.memory.swapTotalKiB == nil && report.memory.ram == 51_200)
     }
 
     @Test("a file of several reports gives each, whatever stands between them, and the last by itself")
@@ -206,13 +213,24 @@ struct KernelLogTests {
     }
 
     @Test(
-        "a replay of real reports ends the rule's victim",
+        "a replay of real reports ends the rule's victim, and the page has the table",
         .enabled(if: !RealDumps.rows.isEmpty, "data: the shared reports are not beside the checkout"))
     func replayedReal() throws {
-        for row in RealDumps.rows {
-            let log = try KernelLog(path: RealDumps.folder.appending(path: row.file).path(percentEncoded: false))
-            let outcome = try replay(log, row.file)
-            #expect(outcome.isSame == true, "\(row.file): \(outcome.text)")
+        let table = try WhyTable(
+            paths: RealDumps.rows.map { RealDumps.folder.appending(path: $0.file).path(percentEncoded: false) })
+        var rows: [String] = []
+        try table.rows { rows.append($0) }
+        #expect(rows.count == RealDumps.rows.count && table.count == rows.count)
+        for row in rows { #expect(row.contains("| the same: "), "\(row)") }
+        let page = RealDumps.root.appending(path: "Sources/plimsoll/plimsoll.docc/WhyMine.md")
+        let text = try String(contentsOf: page, encoding: .utf8)
+        let begin = try #require(text.range(of: "<!-- KernelLogTests writes from here -->\n")).upperBound
+        let end = try #require(text.range(of: "<!-- to here -->")).lowerBound
+        let made = WhyTable.head + "\n" + rows.joined(separator: "\n") + "\n"
+        if ProcessInfo.processInfo.environment["PLIMSOLL_RECORD"] == "1" {
+            try text.replacingCharacters(in: begin..<end, with: made).write(to: page, atomically: true, encoding: .utf8)
+        } else {
+            #expect(text[begin..<end] == made)
         }
     }
 }

@@ -17,7 +17,7 @@ struct KernelAnswer {
         }
         guard let found = verdict.task(named: app) else {
             let table = verdict.report.tasks.isEmpty ? "the report has no table of processes" : "no such process in it"
-            throw WhyReport.fault(file, "there is no '\(app.shortened().onOneLine)': \(table)")
+            throw KernelLog.fault(file, "there is no '\(app.shortened().onOneLine)': \(table)")
         }
         asked = found
     }

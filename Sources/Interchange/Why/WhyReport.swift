@@ -39,10 +39,10 @@ public struct WhyReport: Sendable {
     /// As above, from bytes.
     public init(_ bytes: [UInt8], file: String, number: Int? = nil, app: String? = nil) throws(ScenarioFault) {
         let start = bytes.first { $0 != 0x20 && $0 != 0x09 && $0 != 0x0a && $0 != 0x0d }
-        if start == UInt8(ascii: "{") {
+        if start == UInt8(ascii: "{"), !LogEncoding.isJSONJournal(bytes) {
             let report = try JetsamReport(bytes, file: file)
             if let number, number != 1 {
-                throw WhyReport.fault(file, "there is no report \(number); the file has 1 report")
+                throw KernelLog.fault(file, "there is no report \(number); the file has 1 report")
             }
             (count, self.number) = (1, 1)
             sentences = try JetsamAnswer(report, app: app, file: file).sentences
@@ -53,10 +53,6 @@ public struct WhyReport: Sendable {
         count = log.reports.count
         self.number = number ?? log.reports.count
         sentences = try KernelAnswer(KernelVerdict(report), app: app, file: file).sentences
-    }
-
-    static func fault(_ file: String, _ message: String) -> ScenarioFault {
-        .invalid([Diagnostic(location: .file(file, line: 1, column: 1), message: message)])
     }
 
     /// The paragraph, at most `mostLines` lines.

@@ -22,7 +22,7 @@ struct JetsamAnswer {
         }
         let fits = processes.indices.filter { processes[$0].name == app || processes[$0].pid.map { "\($0)" } == app }
         guard let place = fits.first(where: { processes[$0].reason != nil }) ?? fits.first else {
-            throw WhyReport.fault(file, "there is no '\(app.shortened().onOneLine)': no such process in the report")
+            throw KernelLog.fault(file, "there is no '\(app.shortened().onOneLine)': no such process in the report")
         }
         asked = place
     }
