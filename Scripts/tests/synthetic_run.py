@@ -189,6 +189,7 @@ class Phone:
             "band": 0, "decision": self.decisions, "demand": "pressure", "measure": "available_bytes",
             "observed": self.ceiling - self.resident(), "threshold": self.ceiling // 20,
             "footprint_bytes": app.footprint, "idle_s": f"{time_s - app.left_s:.6f}", "why": why,
+            "in_short": "memory was critical",
         }  # fmt: skip
         if app.warned_s is not None:
             fact["warned_s"] = f"{time_s - app.warned_s:.6f}"

@@ -689,7 +689,7 @@ class Unknown(StoryCase):
                 self.assertEqual((set(told["felt"]), set(told["want"]), set(told["mark"])), ({""}, {""}, {style.ENDED}))
                 words = self.words(terminations.draw(run))
                 self.assertIn("The system ended 3 processes.", words)
-                for text in ("jettisoned", "over its own limit of 64 MiB", "chat", "2:00", "No footprint is known."):
+                for text in ("jettisoned", "over its own limit", "chat", "2:00", "No footprint is known."):
                     self.assertIn(text, words)
                 for text in ("does not miss it", "never", "on screen", "itself", "None of them had been warned."):
                     self.assertNotIn(text, words)
