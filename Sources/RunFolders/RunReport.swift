@@ -74,7 +74,7 @@ package struct RunReport {
     }
 
     /// ` on an iPhone 13, at 12.5%`: the device if it has a name, and its scale if that is not 1.
-    static func place(of device: Device) -> String {
+    package static func place(of device: Device) -> String {
         let name = device.name?.onOneLine ?? ""
         let article = name.first.map { "aeiou".contains($0.lowercased()) } == true ? "an" : "a"
         return (name.isEmpty ? "" : " on \(article) \(name)") + (device.scale == .one ? "" : ", at \(device.scale)")

@@ -124,6 +124,7 @@ struct LiveScreenTests {
         let (resident, compressed) = (blocks[6].count { $0 == "▪" }, blocks[6].count { $0 == "▫" })
         #expect(resident * 3 == compressed && resident >= 5, "\(blocks[6])")
         #expect(signs[6].count { $0 == "-" } == compressed)
+        #expect(blocks[5].hasSuffix("▪ RAM ▫ compressed") && signs[5].hasSuffix("# RAM - compressed"))
     }
 
     @Test("the wall time that is left stands beside the speed, where there is room")
@@ -154,6 +155,20 @@ struct LiveScreenTests {
         #expect(line(urgent) == "2.0 of 2 cores busy  6.0 pieces of work wait, 0.9 of them on screen")
         #expect(LiveScreen.columns(of: line(urgent, columns: 30)) <= 30)
         #expect(line(urgent, colour: true).hasPrefix("\u{1B}[") && !line(unseen, colour: true).contains("\u{1B}"))
+    }
+
+    @Test("at eighty columns the figures are whole, and actions have words")
+    func narrow() {
+        let figures = screen(80, 24, apps: 3).lines[3]
+        #expect(figures.hasSuffix("12 launched  3 warned  1 ended"), "\(figures)")
+        let event = RunEvent(
+            at: Instant(microseconds: 5_000_000), kind: .action, app: "mail", detail: "disconnect_scene",
+            reason: "its scene is off screen")
+        #expect(LiveScreen.line(for: event) == "0:05  disconnected a scene of mail: its scene is off screen")
+        for action in ReclaimAction.Kind.allCases {
+            let event = RunEvent(at: .zero, kind: .action, app: "mail", detail: action.rawValue, reason: nil)
+            #expect(LiveScreen.line(for: event).contains("mail"), "\(action)")
+        }
     }
 
     @Test("a dry run is called one")

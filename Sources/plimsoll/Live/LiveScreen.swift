@@ -2,6 +2,8 @@ import Metrics
 import Plan
 import Pressure
 import Quantities
+import Reclaim
+import RunFolders
 import Simulation
 
 /// One frame of the `--live` view in characters: as many lines as the screen has rows, none wider than the screen.
@@ -37,11 +39,14 @@ struct LiveScreen {
     // MARK: Title, bar and figures
 
     private var title: String {
-        let left = "\(isDryRun ? "dry run of " : "")\(plan.name)  \(plan.policy.title)  seed \(plan.seed)"
+        let left =
+            "\(isDryRun ? "dry run of " : "")\(plan.name)\(RunReport.place(of: plan.device)): "
+            + "policy \(plan.policy.title), seed \(plan.seed)"
         let clock = "\(time(glance.now)) of \(Progress.clock(plan.duration))  \(speed)"
         let rest = self.left.map { ", \(Progress.clock(TimeSpan(microseconds: Int64($0 / .microseconds(1))))) to go" }
         // On a narrow screen the remaining time is left out first; then the title is cut to keep the clock.
-        let right = rest.map { size.columns - clock.count - $0.count > 30 ? clock + $0 : clock } ?? clock
+        let least = min(60, max(30, LiveScreen.columns(of: left) + 2))
+        let right = rest.map { size.columns - clock.count - $0.count > least ? clock + $0 : clock } ?? clock
         let room = size.columns - right.count - 2
         guard room > 8 else { return fit(right) }
         return paint(fit(left, to: room), .strong) + "  " + right
@@ -106,10 +111,10 @@ struct LiveScreen {
     private func legend(room: Int) -> String {
         let (system, pool, apps, free) = signs
         let compressor = hasCompressor ? "  \(pool) compressor" : ""
-        let parts = [
-            "\(system) system\(compressor)  \(apps) apps  \(free) free", "W warning  C critical",
-            "] ceiling \(glance.ceiling.readable)",
-        ]
+        let hasMarks = plan.monitor.measure == .available
+        let parts =
+            ["\(system) system\(compressor)  \(apps) apps  \(free) free"]
+            + (hasMarks ? ["W warning  C critical"] : []) + ["] ceiling \(glance.ceiling.readable)"]
         var legend = ""
         for part in parts {
             let longer = legend.isEmpty ? part : legend + "  " + part
@@ -124,9 +129,14 @@ struct LiveScreen {
         let level = paint(glance.level.rawValue.uppercased(), look)
         let counts = "\(glance.launches) launched  \(glance.warnings) warned  \(glance.terminations) ended"
         let compressed = hasCompressor ? "\(glance.compressed.readable) compressed  " : ""
-        let text =
-            "  \(glance.resident.readable) used  \(glance.available.readable) (\(percent)) free  \(compressed)\(counts)"
-        return level + fit(text, to: size.columns - glance.level.rawValue.count)
+        let free = "  \(glance.resident.readable) used  \(glance.available.readable)"
+        let room = size.columns - glance.level.rawValue.count
+        // On a narrow screen the share is left out first, then what the bar shows, too.
+        let forms = [
+            "\(free) (\(percent)) free  \(compressed)\(counts)", "\(free) free  \(compressed)\(counts)",
+            "  \(glance.available.readable) free  \(compressed)\(counts)",
+        ]
+        return level + fit(forms.first { LiveScreen.columns(of: $0) <= room } ?? forms[2], to: room)
     }
 
     /// What the cores did between the last two samples, on average.
@@ -165,8 +175,14 @@ struct LiveScreen {
         let text =
             pad("APP", widths.app) + pad("STATE", widths.state) + lead("BAND", widths.band)
             + lead("FOOTPRINT", widths.size) + lead("AGE", widths.time) + lead("IDLE", widths.time)
-        return paint(fit(text), .quiet)
+        let (held, compressed) = squares
+        let legend = hasCompressor ? "  \(held) RAM \(compressed) compressed" : ""
+        let whole = text + legend
+        return paint(fit(LiveScreen.columns(of: whole) <= size.columns ? whole : text), .quiet)
     }
+
+    /// The signs of an app's bar.
+    private var squares: (held: String, compressed: String) { usesBlocks ? ("▪", "▫") : ("#", "-") }
 
     private func table(rows: Int) -> [String] {
         let ordered = glance.processes.sorted { ($1.footprint, $0.pid) < ($0.footprint, $1.pid) }
@@ -191,10 +207,9 @@ struct LiveScreen {
         guard room > 3, largest > .zero else { return fit(text) }
         func length(_ size: ByteCount) -> Int { Int(Int64(size.bytes) * Int64(room) / Int64(largest.bytes)) }
         let compressed = length(min(process.footprint, process.compressed))
-        let signs = usesBlocks ? ("▪", "▫") : ("#", "-")
         let bar =
-            "  " + String(repeating: signs.0, count: length(process.footprint) - compressed)
-            + String(repeating: signs.1, count: compressed)
+            "  " + String(repeating: squares.held, count: length(process.footprint) - compressed)
+            + String(repeating: squares.compressed, count: compressed)
         return fit(text) + paint(bar, process.phase.isForeground ? .strong : .quiet)
     }
 
@@ -217,10 +232,27 @@ struct LiveScreen {
             case .warning: "warned \(event.app ?? "") (\(event.detail))"
             case .exit: "ended \(event.app ?? "") (\(event.detail))"
             case .firstFrame: "\(event.app ?? "") shows its first frame (\(event.detail))"
-            default: "\(event.detail) \(event.app ?? "")"
+            default: ReclaimAction.Kind(rawValue: event.detail).map { words(for: $0, event.app ?? "") } ?? event.detail
             }
         let reason = event.reason.map { ": \($0)" } ?? ""
         return "\(time(event.at, decimals: decimals))  \(what)\(reason)"
+    }
+
+    /// What a policy did to an app.
+    private static func words(for action: ReclaimAction.Kind, _ app: String) -> String {
+        switch action {
+        case .warn: "warned \(app)"
+        case .purge: "purged \(app)"
+        case .discard: "discarded caches of \(app)"
+        case .dropFiles: "dropped files of \(app)"
+        case .compress: "compressed \(app)"
+        case .freeze: "froze \(app)"
+        case .thaw: "thawed \(app)"
+        case .suspend: "suspended \(app)"
+        case .disconnectScene: "disconnected a scene of \(app)"
+        case .terminatePolitely: "asked \(app) to end"
+        case .terminate: "is ending \(app)"
+        }
     }
 
     private func lastEvents(rows: Int) -> [String] {
