@@ -282,7 +282,9 @@ public struct FirstScenario: Sendable {
         var apps = all.map { CommonDay.app($0.name, like: $0.archetype) }
         if let own { apps.insert(own.tree, at: min(CommonDay.place, apps.count)) }
         let yours =
-            own.map { "\($0.name) is yours: its footprint is its most memory in ten minutes alone in front." }
+            own.map {
+                "\($0.name) is yours: its footprint is what it holds once launched; in use it grows as \($0.like) does."
+            }
             ?? "An app of yours: { name: mine, like: plain, memory: { footprint: 180MiB } }"
         return Part(
             comment: """

@@ -55,7 +55,8 @@ struct InitCommand: ParsableCommand {
         completion: .list(Archetype.all.map(\.name)))
     var like: String?
 
-    @Option(help: ArgumentHelp("The footprint of your app, with --app; by default its kind's.", valueName: "size"))
+    @Option(
+        help: ArgumentHelp("What your app holds once launched, with --app; by default its kind's.", valueName: "size"))
     var footprint: String?
 
     func validate() throws {

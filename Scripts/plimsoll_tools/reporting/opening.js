@@ -25,7 +25,7 @@ function showExplanation(place) {
 function remedies(kill) {
   const block = explanationOf(kill);
   if (!block) return [html("dd", {}, html("code", {}, explainCommand(kill)))];
-  const facts = block.short.filter(([label]) => label !== "Why" && label !== "It was"), told = facts.length ? facts : block.facts.filter(([label]) => /^What (saves|would)/.test(label));
+  const facts = block.short.filter(([label]) => label !== "Why" && label !== "It was" && label !== "For whom"), told = facts.length ? facts : block.facts.filter(([label]) => /^What (saves|would)/.test(label));
   return told.length ? told.map(([label, [first]]) => html("dd", {}, html("b", {}, `${label}: `), first)) : [html("dd", {}, "Nothing that was tried saves it.")];
 }
 /** How the user felt the end. */
