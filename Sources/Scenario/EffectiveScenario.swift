@@ -1,4 +1,5 @@
 import Plan
+import Workload
 
 /// A plan written back as a scenario.
 public enum EffectiveScenario {
@@ -6,6 +7,14 @@ public enum EffectiveScenario {
     public static func yaml(of plan: RunPlan) -> String {
         let encoding = Encoding(appNames: plan.apps.map(\.name))
         return RunPlan.definition.encode(plan, encoding).yaml
+    }
+
+    /// The keys of an app's memory that differ from those of another, as a scenario has them.
+    package static func memory(of app: MemoryProfile, unlike other: MemoryProfile) -> [(String, Tree)] {
+        let encoding = Encoding(appNames: [])
+        let theirs = MemoryProfile.definition.encode(other, encoding)
+        guard case .mapping(let own) = MemoryProfile.definition.encode(app, encoding).content else { return [] }
+        return own.filter { theirs[$0.key] != $0.value }.map { ($0.key, $0.value) }
     }
 }
 

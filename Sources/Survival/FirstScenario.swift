@@ -62,18 +62,24 @@ public struct FirstScenario: Sendable {
         public var name: String
         /// The kind of app that is most like it, one of `plimsoll list apps`.
         public var like: String
-        /// The text of its footprint, such as `300MiB`; nil: that of its kind.
-        public var footprint: String?
+        /// Its most memory in ten minutes alone in front (`Sizing`); nil: that of its kind.
+        public var footprint: ByteCount?
+        /// The keys of its memory that are not those of its kind, so that it has its footprint.
+        fileprivate var sizes: [Size] = []
+
+        fileprivate struct Size: Hashable, Sendable {
+            let key: String
+            let value: Tree
+        }
 
         /// An app of the user's own; the values are checked when it is added.
-        public init(name: String, like: String, footprint: String?) {
+        public init(name: String, like: String, footprint: ByteCount?) {
             (self.name, self.like, self.footprint) = (name, like, footprint)
         }
 
         /// It as the scenario has it. Objects are as large as those of the other apps.
         fileprivate var tree: Tree {
-            var memory: [(String, Tree)] = [("objects", .record([("constant", .plain("64KiB"))]))]
-            if let footprint { memory.insert(("footprint", .plain(footprint)), at: 0) }
+            let memory = sizes.map { ($0.key, $0.value) } + [("objects", .record([("constant", .plain("64KiB"))]))]
             return .record([("name", .string(name)), ("like", .string(like)), ("memory", .record(memory))])
         }
     }
@@ -111,8 +117,11 @@ public struct FirstScenario: Sendable {
     }
 
     /// Puts an app of the user's own among the others, or leaves all as it was and says why. The user opens it at 30 s,
-    /// and later as the seed decides; without another claim, the scenario claims that it survives.
-    public mutating func add(_ app: OwnApp) throws(Refusal) {
+    /// and later as the seed decides; without another claim, the scenario claims that it survives. A footprint is
+    /// measured in runs of the app alone, as `plimsoll survive` does.
+    ///
+    /// - Throws: `Refusal`, or what the runs throw.
+    public mutating func add(_ app: OwnApp, player: FatePlayer = FatePlayer()) throws {
         var next = self
         next.own = app
         guard Archetype.named(app.like) != nil else {
@@ -121,7 +130,13 @@ public struct FirstScenario: Sendable {
         guard !all.contains(where: { $0.name == app.name }) else {
             throw Refusal(reason: "app: '\(app.name.shortened())' is another app of the scenario; give another name")
         }
-        _ = try next.plan()
+        let plan = try next.plan()
+        if let footprint = app.footprint, let profile = plan.apps.first(where: { $0.name == app.name }) {
+            let sized = try Sizing(profile, player: player).app(profile, at: footprint)
+            next.own?.sizes = EffectiveScenario.memory(of: sized.memory, unlike: profile.memory)
+                .map { .init(key: $0.0, value: $0.1) }
+            _ = try next.plan()
+        }
         self = next
     }
 
@@ -283,7 +298,8 @@ public struct FirstScenario: Sendable {
         if let own { apps.insert(own.tree, at: min(CommonDay.place, apps.count)) }
         let yours =
             own.map {
-                "\($0.name) is yours: its footprint is what it holds once launched; in use it grows as \($0.like) does."
+                let most = $0.footprint.map { ", \($0) at most in ten minutes alone in front" } ?? ""
+                return "\($0.name) is yours: like \($0.like)\(most)."
             }
             ?? "An app of yours: { name: mine, like: plain, memory: { footprint: 180MiB } }"
         return Part(

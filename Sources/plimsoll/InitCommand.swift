@@ -56,8 +56,10 @@ struct InitCommand: ParsableCommand {
     var like: String?
 
     @Option(
-        help: ArgumentHelp("What your app holds once launched, with --app; by default its kind's.", valueName: "size"))
-    var footprint: String?
+        help: ArgumentHelp(
+            "The most that your app holds in ten minutes alone in front, with --app; by default its kind's.",
+            valueName: "size"), transform: { try OptionValue.footprint($0) })
+    var footprint: ByteCount?
 
     func validate() throws {
         try refuseEmpty(app, "--app", "name your app")

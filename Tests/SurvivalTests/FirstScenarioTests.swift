@@ -1,6 +1,7 @@
 import Memory
 import Metrics
 import Plan
+import Quantities
 import Reclaim
 import Scenario
 import Simulation
@@ -129,11 +130,12 @@ struct FirstScenarioTests {
     @Test("an app of the user's own is opened, has its footprint, and is claimed to survive")
     func own() throws {
         var scenario = try made((.device, "iphone-13"), (.duration, "6min"))
-        try scenario.add(.init(name: "mine", like: "photo-editor", footprint: "300MiB"))
+        try scenario.add(.init(name: "mine", like: "photo-editor", footprint: .mebibytes(300)))
         let plan = try scenario.plan()
         #expect(remarks(of: plan).isEmpty && plan.apps.count == CommonDay.fleet.count + 1)
         let app = try #require(plan.apps.first { $0.name == "mine" })
-        #expect(app.like == "photo-editor" && app.memory.footprint == .mebibytes(300))
+        #expect(app.like == "photo-editor")
+        #expect(scenario.text.contains("like photo-editor, 300MiB at most"), "\(scenario.text)")
         #expect(plan.expectations.map(\.text) == ["mine survives"])
         #expect(scenario.standard(of: .expect) == "mine survives" && scenario.standard(of: .day) == "gaming")
         for part in scenario.text.split(separator: "\n\n") { #expect(part.hasPrefix("# "), "\(part)") }
@@ -147,13 +149,34 @@ struct FirstScenarioTests {
         #expect(refusal?.reason.hasSuffix("; --app mine adds an app of yours") == true, "\(refusal?.reason ?? "")")
     }
 
+    @Test("an app of any kind has the sizes that survive gives it at that footprint", arguments: Archetype.all)
+    func footprints(kind: Archetype) throws {
+        func app(_ footprint: ByteCount?) throws -> AppProfile {
+            var scenario = try made((.duration, "6min"))
+            try scenario.add(.init(name: "mine", like: kind.name, footprint: footprint))
+            return try #require(try scenario.plan().apps.first { $0.name == "mine" })
+        }
+        let (usual, player) = (try app(nil), FatePlayer())
+        let wanted = ByteCount.mebibytes(25)
+        #expect(try app(wanted).memory == Sizing(usual, player: player).app(usual, at: wanted).memory)
+    }
+
+    @Test("a photo editor of 300 MiB peaks at 300 MiB")
+    func peak() throws {
+        var scenario = try made((.duration, "6min"))
+        try scenario.add(.init(name: "mine", like: "photo-editor", footprint: .mebibytes(300)))
+        let app = try #require(try scenario.plan().apps.first { $0.name == "mine" })
+        let peak = try Sizing(app, player: FatePlayer()).present
+        #expect(abs(peak.bytes - ByteCount.mebibytes(300).bytes) < 3 << 20, "\(peak.readable)")
+    }
+
     @Test(
         "an app that cannot be added is refused, and changes nothing",
         arguments: [
             ("chat", "messaging", nil, "'chat' is another app"), ("mine", "foto-editor", nil, "kind of app"),
-            ("mine", "photo-editor", "300", "footprint"), ("", "plain", nil, "name"),
-        ] as [(String, String, String?, String)])
-    func ownRefused(name: String, like: String, footprint: String?, words: String) throws {
+            ("", "plain", nil, "name"),
+        ] as [(String, String, ByteCount?, String)])
+    func ownRefused(name: String, like: String, footprint: ByteCount?, words: String) throws {
         var scenario = try made()
         let before = scenario.text
         let refusal = #expect(throws: FirstScenario.Refusal.self) {

@@ -53,11 +53,13 @@ struct InitCommandTests {
             let made = try Program.run(["init", "my-app", "--device", "iphone-13"] + words, in: folder)
             #expect(made.status == 0 && made.out.hasPrefix("my-app.yaml: 14 apps, "), "\(made.error)")
             let text = try Program.text(folder.appending(path: "my-app.yaml"))
-            #expect(text.contains("[mine survives]") && text.contains("footprint: 300MiB"), "\(text)")
+            #expect(text.contains("[mine survives]") && text.contains("photo-editor, 300MiB at most"), "\(text)")
             let valid = try Program.run(["validate", "my-app.yaml"], in: folder)
             #expect(valid.status == 0 && valid.error.isEmpty, "\(valid.error)")
             let alone = try Program.run(["init", "b", "--footprint", "300MiB"], in: folder)
             #expect(alone.status == 64 && alone.error.contains("name it with --app"), "\(alone.error)")
+            let bare = try Program.run(["init", "b", "--app", "mine", "--footprint", "300"], in: folder)
+            #expect(bare.status == 64 && bare.error.contains("expected a size"), "\(bare.error)")
         }
     }
 

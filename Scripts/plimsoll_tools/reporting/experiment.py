@@ -377,18 +377,15 @@ def pictures_of(directory: Path, kind: str, draw: Callable[[Path, list[str]], li
     return [(one.name, one.files["png"]) for one in draw(directory, ["png"]) if "png" in one.files]
 
 
-LONGEST_VERDICT = 200
-"""The most characters of a sentence that is a page's heading."""
+LONGEST_HEADING = 200
+"""The most characters of a verdict that is set as a heading."""
 
 
 def body_of(account: Account, pictures: Sequence[tuple[str, bytes]], folder: str) -> str:
     """The page between its header and its end. `folder` is the folder's path as a link from the page needs it."""
     first, *others = account.sentences
-    if len(first) > LONGEST_VERDICT and "; " in first:
-        # What follows the verdict's first part is its detail.
-        first, detail = first.split("; ", 1)
-        first, others = f"{first}.", [detail[0].upper() + detail[1:], *others]
-    parts = [f'<p class="sentence">{told(first)}</p>', *(f"<p>{told(one)}</p>" for one in others)]
+    kind = "sentence" if len(first) <= LONGEST_HEADING else "sentence long"
+    parts = [f'<p class="{kind}">{told(first)}</p>', *(f"<p>{told(one)}</p>" for one in others)]
     parts += [table_text(one) for one in account.tables]
     parts += [
         f'<figure class="picture"><img alt="picture {told(name)}" src="data:image/png;base64,{base64.b64encode(data).decode()}"></figure>'

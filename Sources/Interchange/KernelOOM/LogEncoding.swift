@@ -38,13 +38,15 @@ enum LogEncoding {
         return text
     }
 
-    /// The message of a journal's entry: text, or bytes where it is not UTF-8; nil if the line is no entry.
+    /// The message of a journal's entry: text, or bytes where it is not UTF-8, or nothing where it is too long for the
+    /// journal; nil if the line is no entry.
     private static func message(_ line: ArraySlice<UInt8>) -> [UInt8]? {
         guard let entry = try? JSONSerialization.jsonObject(with: Data(line)) as? [String: Any] else { return nil }
         switch entry["MESSAGE"] {
         case let text as String: return Array(text.utf8)
         case let bytes as [UInt8]: return bytes
-        default: return nil
+        case .some: return []
+        case nil: return nil
         }
     }
 }
