@@ -50,8 +50,23 @@ def early(test: Test) -> Test:
 
 
 def long(test: Test) -> Test:
-    """Marks a test that takes a minute and more of CPU: Scripts/test --all runs it, and so does .ci/run."""
+    """Marks a test that takes a minute and more of CPU: Scripts/test --all runs it, and so does .ci/run.
+
+    It is about what the program says, so it gets the shipping build, which takes a quarter less of CPU.
+    """
     vars(test)["is_long"] = True
+    return early(test)
+
+
+def long_with_checks(test: Test) -> Test:
+    """Marks a long test that gets the build with checks, because it looks for faults that these find."""
+    vars(test)["is_long_with_checks"] = True
+    return early(test)
+
+
+def part_of_long(test: Test) -> Test:
+    """Marks a test that does a part of what a long one does: it is left out where all tests are run."""
+    vars(test)["is_part_of_long"] = True
     return early(test)
 
 

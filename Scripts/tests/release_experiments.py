@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 from harness import SCRIPTS
-from release import PYTHON, SCENARIOS, UNMET, ReleaseCase, early, long, rows
+from release import PYTHON, SCENARIOS, UNMET, ReleaseCase, early, long_with_checks, part_of_long, rows
 
 from plimsoll_tools.checkout import ROOT
 
@@ -44,15 +44,15 @@ class Experiments(ReleaseCase):
 
 
 class Worlds(ReleaseCase):
-    @early
+    @part_of_long
     def test_nothing_fails_in_the_first_fixed_worlds(self) -> None:
         self.script("soak", "--program", self.plimsoll, "--seeds", "1..60", "--shrink", 60)
 
-    @long
+    @long_with_checks
     def test_fixed_worlds_use_every_word_of_the_format_come_to_every_exit_and_nothing_fails(self) -> None:
         self.script("soak", "--program", self.plimsoll, "--seeds", "1..540", "--coverage", "--shrink", 60)
 
-    @long
+    @long_with_checks
     def test_nothing_fails_in_new_worlds(self) -> None:
         # A world that fails is named with the command that repeats it.
         self.script("soak", "--program", self.plimsoll, "--new", 100, "--minutes", 1, "--shrink", 60)

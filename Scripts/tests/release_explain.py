@@ -8,7 +8,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from release import ReleaseCase, each, long, rows
+from release import ReleaseCase, each, long, part_of_long, rows
 
 ROWS, COLUMNS = 15, 80
 
@@ -24,9 +24,11 @@ class Explain(ReleaseCase):
         document: dict[str, Any] = json.loads(self.run_program("explain", run, "--format", "json", *options).stdout)
         return document
 
+    @part_of_long
     def test_an_app_of_an_evening_on_a_phone_has_the_remedies_and_prices_of_before(self) -> None:
         self.check("explained", self.plimsoll, self.evening("evening-on-iphone"), "--app", "browser")
 
+    @part_of_long
     def test_an_app_of_an_evening_commute_has_the_remedies_and_prices_of_before(self) -> None:
         self.check("explained", self.plimsoll, self.run_of("evening-commute", "accounting"), "--app", "notes")
 

@@ -144,10 +144,12 @@ class Everything:
             stages.run(f"Swift tests, {name} sanitizer", test, needs=built)
         program = ("--program", CHECKED / "plimsoll")
         if not self.given.quick:
-            short = () if self.given.all else ("--short",)
-            stages.run("tests of the program", self.tests("run_tests", *program, *short), needs=built)
+            extent = "--checked" if self.given.all else "--short"
+            stages.run("tests of the program", self.tests("run_tests", *program, extent), needs=built)
         if self.given.all:
             stages.finish("shipping build")
+            long = self.tests("run_tests", "--program", SHIPPED / "plimsoll", "--long")
+            stages.run("long tests of the shipping program", long, needs="shipping build")
             shipped = self.tests("run_tests", "--shipped", SHIPPED / "plimsoll", *program)
             stages.run("tests of the shipping program", shipped, needs="shipping build")
         if self.given.package:

@@ -4,7 +4,8 @@ Without --program: the tests of the Python code (test_*.py), a process for each 
 With --program: the tests of that build of plimsoll (release_*.py), a process for each test, two at once. A test that needs
 gigabytes, or compares times, runs alone. Any build will do; Scripts/test takes the one with checks.
 With --shipped: the few tests of the build without these checks (shipped_*.py), which compare it with that of --program.
-With --short: without the tests that are marked as long; it says how many these are.
+With --short: without the tests that are marked as long; it says how many these are. Scripts/test --all runs the long ones, too:
+those that look for faults with the build with checks (--checked), the others with the build that people get (--long).
 
 Each line has the seconds by the clock, and those of CPU, which say what a test costs on a busy machine, too. --times writes
 the seconds of each single test to a file for slowest.py.
@@ -186,12 +187,24 @@ def marks(test: unittest.TestCase, mark: str) -> bool:
     return bool(getattr(getattr(test, test.id().split(".", 2)[2]), mark, False))
 
 
-def jobs_of_program(pattern: str, words: Sequence[str], is_short: bool) -> list[Job]:
+LEFT_OUT = {
+    "short": (("is_long", "is_long_with_checks"), "left to Scripts/test --all: {} tests that take long"),
+    "checked": (("is_long", "is_part_of_long"), "left to the shipping build, or a part of longer ones: {} tests"),
+    None: ((), ""),
+}
+"""By the extent: the marks of the tests that are left out, and what is said of these."""
+
+
+def jobs_of_program(pattern: str, words: Sequence[str], extent: str | None) -> list[Job]:
     """A job for each test; those that run alone come first, then those that begin early."""
     found = load(pattern, words)
-    tests = [test for test in found if not (is_short and marks(test, "is_long"))]
-    if len(tests) < len(found):
-        print(f"left to Scripts/test --all: {len(found) - len(tests)} tests that take long")
+    if extent == "long":
+        tests = [test for test in found if marks(test, "is_long")]
+    else:
+        without, remark = LEFT_OUT[extent]
+        tests = [test for test in found if not any(marks(test, mark) for mark in without)]
+        if len(tests) < len(found):
+            print(remark.format(len(found) - len(tests)))
     tests.sort(key=lambda test: (not marks(test, "is_alone"), not marks(test, "is_early")))
     return [
         Job(title_of(test), f"{test.id().partition('.')[0]}.py", (test.id(),), marks(test, "is_alone"), is_one_test=True)
@@ -264,7 +277,13 @@ def arguments() -> tuple[Parser, argparse.Namespace]:
     parser.add_argument("--program", metavar="FILE", type=Path, help="the build of plimsoll to test")
     parser.add_argument("--shipped", metavar="FILE", type=Path, help="the build that people get, to compare with --program")
     add_options(parser)
-    parser.add_argument("--short", action="store_true", help="without the tests that take long")
+    extent = parser.add_mutually_exclusive_group()
+    for name, text in (
+        ("short", "without the tests that take long"),
+        ("checked", "without the long ones that are about what the program says, and without parts of long ones"),
+        ("long", "these long ones alone"),
+    ):
+        extent.add_argument(f"--{name}", dest="extent", action="store_const", const=name, help=text)
     parser.add_argument("--list", action="store_true", help="print the names of the tests, run nothing")
     return parser, parser.parse_args()
 
@@ -301,7 +320,7 @@ def main() -> int:
             print(title_of(test))
         return 0
     of_program = given.program or given.shipped
-    jobs = jobs_of_program(pattern, given.words, given.short) if of_program else jobs_of_code(given.words)
+    jobs = jobs_of_program(pattern, given.words, given.extent) if of_program else jobs_of_code(given.words)
     if not jobs:
         parser.error(f"no test is called {' or '.join(map(repr, given.words))}; --list names them")
     at_once = (2 if available() >= TWO_AT_ONCE else 1) if of_program else os.cpu_count() or 1

@@ -76,10 +76,12 @@ class WholeTest(FolderCase):
         names = [name for _, name in self.summary(out)]
         self.assertEqual(set(names) - set(QUICK), {
             "Swift tests, thread sanitizer", "tests of the program", "shipping build (beside others)",
-            "tests of the shipping program", "archive", "container"})  # fmt: skip
+            "long tests of the shipping program", "tests of the shipping program", "archive", "container"})  # fmt: skip
         self.assertIn("-c release -debug-info-format none --product plimsoll\n", out)
         # There is no Scripts/package here.
-        self.assertEqual((status, out.splitlines()[-1]), (1, "11 passed, 1 failed"))
+        self.assertEqual((status, out.splitlines()[-1]), (1, "12 passed, 1 failed"))
+        for extent in ("--checked", "--long"):
+            self.assertIn(extent, out)
         self.assertNotIn("--short", out)
         self.assertIn("--short", self.said()[1])
 
