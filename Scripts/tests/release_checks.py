@@ -59,7 +59,7 @@ class Checks(ReleaseCase):
         self.assertEqual((self.directory / "a.xml").read_bytes(), (self.directory / "b.xml").read_bytes())
 
     def test_the_budget_of_the_page_is_a_case_that_too_few_runs_leave_undecided(self) -> None:
-        words = [{"1..80": "1..2"}.get(word, word) for word in command_of("survive")]
+        words = [{"1..40": "1..2"}.get(word, word) for word in command_of("survive")]
         said = self.run_program(*words, "--quiet", folder=self.directory).stderr
         (case,) = suite_of(self.directory / "survive.xml")
         self.assertTrue(case.is_skipped, case.name)
@@ -91,9 +91,12 @@ class Checks(ReleaseCase):
         program = self.directory / "plimsoll/.build/release/plimsoll"
         program.parent.mkdir(parents=True)
         program.symlink_to(Path(self.plimsoll).resolve())
-        self.ends(program, "init", "my-app", folder=self.directory)
+        init = next(re.findall(r"`plimsoll (init my-app .*)`", line) for line in PAGE.splitlines() if "`plimsoll init my-app " in line)
+        self.ends(program, *shlex.split(init[0]), folder=self.directory)
+        claim = f"::error file=my-app.yaml,line={(self.directory / 'my-app.yaml').read_text('utf-8').splitlines().index('expect: [mine survives]') + 1},"
+        self.assertIn(claim, PAGE)
         for run in checks:
-            self.ends("bash", "-e", "-o", "pipefail", "-c", run.replace("1..80", "1..2"), folder=self.directory)
+            self.ends("bash", "-e", "-o", "pipefail", "-c", run.replace("1..40", "1..2"), folder=self.directory)
         self.assertEqual(len(list(self.directory.glob("*.xml"))), len(checks))
         # The others install and build; here they are only read.
         for run in runs:

@@ -40,6 +40,8 @@ package struct Change: Hashable, Sendable {
     private(set) var parts: [Change] = []
     /// A short name for a change of several keys; nil if the change is named by its keys.
     private var title: String?
+    /// The share of its memory that the app keeps; nil for a change that is no share of it.
+    var share: Ratio?
     /// The arguments of `--set`.
     package let assignments: [String]
     /// The scenario with the change.

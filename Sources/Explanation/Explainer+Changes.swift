@@ -271,7 +271,9 @@ extension Explainer {
             other[keyPath: path] = value
             assignments.append("\(key)=\(value)")
         }
-        return Change(.size, "\(name) at \(100 - step)% of its size", assignments, other)
+        var change = Change(.size, "\(name) at \(100 - step)% of its size", assignments, other)
+        change.share = share
+        return change
     }
 
     /// The app with contents that compress better. Where the monitor looks at how much is compressed, it may also live

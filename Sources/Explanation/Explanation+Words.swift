@@ -192,7 +192,12 @@ extension Explanation {
     }
 
     private func sentence(_ remedy: Remedy, losses: Int) -> String {
-        "\(remedy.change.brief)\(life(remedy)). \(price(remedy.price, losses: losses))."
+        "\(remedy.change.brief)\(size(remedy))\(life(remedy)). \(price(remedy.price, losses: losses))."
+    }
+
+    /// What a share of its memory is in bytes, of what it held at its end.
+    private func size(_ remedy: Remedy) -> String {
+        remedy.change.share.map { " (about \((account.held * $0).onOriginal(of: scale).brief))" } ?? ""
     }
 
     private func life(_ remedy: Remedy) -> String {

@@ -64,6 +64,28 @@ public struct KillTable: Hashable, Sendable {
 }
 
 extension KillCause {
+    /// It in plain words, for people who do not know the kernel's.
+    public var words: String {
+        switch self {
+        case .highwater: "above the process's own soft limit"
+        case .perProcessLimit: "at the process's own fatal limit"
+        case .pageShortage: "the system was short of free memory"
+        case .idleExit: "idle while memory was short"
+        case .longIdleExit: "idle for long while memory was short"
+        case .compressorSpaceShortage: "the compressor was full"
+        case .compressorThrashing: "memory was compressed and needed again in turns"
+        case .processThrashing: "apps took memory from each other in turns"
+        case .fileCacheThrashing: "files were read again and again"
+        case .sustainedPressure: "memory had been short for long"
+        case .pageoutStarvation: "the system could not free memory fast enough"
+        case .zoneMapExhaustion: "the kernel's own memory was full"
+        case .vnodeLimit: "the kernel's table of files was full"
+        case .diskSpaceShortage: "the storage was full"
+        case .lowSwap: "the swap space was full"
+        case .jettisoned: "another process asked for the end"
+        }
+    }
+
     /// Its position among all cases.
     fileprivate var order: Int { KillCause.allCases.firstIndex(of: self) ?? 0 }
 }

@@ -2,10 +2,34 @@ import Experiments
 import Metrics
 import Plan
 import Quantities
+import Scenario
 import Survival
 
 // What each command checks.
 extension CheckReport {
+    /// That nothing could be checked: a case for each fault of a scenario, with its place, or one for another failure.
+    ///
+    /// - Parameter command: The command, such as `run`.
+    package init?(_ command: String, insteadOf error: any Error) {
+        guard let failure = Failure(of: error) else { return nil }
+        let claim = "the scenario is valid"
+        switch error as? ScenarioFault {
+        case .invalid(let faults), .lacking(let faults):
+            let cases = faults.map { fault -> Case in
+                guard case .file(let file, let line, _) = fault.location else {
+                    return Case(claim, file: nil, .faulty, fault.description)
+                }
+                return Case(claim, file: file, line: line, .faulty, fault.message)
+            }
+            self.init(command, cases)
+        case .unreadable(let path, let reason):
+            self.init(command, [Case("the scenario can be read", file: path, .faulty, reason)])
+        case nil:
+            let what = failure.lines.joined(separator: " ")
+            self.init(command, [Case("the command ends well", file: nil, .faulty, what)])
+        }
+    }
+
     /// The expectations of a run; of a run that did not complete, only that.
     package init(of plan: RunPlan, _ manifest: Manifest) {
         guard manifest.ending.ending == "completed" else {
@@ -55,8 +79,8 @@ extension CheckReport {
         }
     }
 
-    /// That the app survives in the share of the runs that was asked for. The interval of the share decides: it lies
-    /// at or above what was asked for, or below, or around it.
+    /// That the app survives in the share of the runs that was asked for. If it does in fewer, that failed; if it does
+    /// in as many, and the interval of the share reaches below, more runs have to decide.
     ///
     /// - Parameters:
     ///   - footprint: The app's own; nil if it was not measured.
@@ -68,7 +92,7 @@ extension CheckReport {
             switch answer.verdictWord {
             case .yes: .passed
             case .no, .absent: .failed
-            case .open: .undecided
+            case .open: answer.isProbablyYes ? .undecided : .failed
             }
         let claim = "\(question.name)\(size) survives in \(question.share) of the runs"
         self.init(
@@ -76,7 +100,7 @@ extension CheckReport {
             [
                 Case(
                     claim + (question.device.map { " on \($0)" } ?? ""), file: file, outcome,
-                    answer.sentences(of: .own).first ?? "")
+                    (answer.sentences(of: .own).prefix(1) + answer.sentences(of: .assumptions)).joined(separator: " "))
             ])
     }
 }

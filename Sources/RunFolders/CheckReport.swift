@@ -11,6 +11,8 @@ package struct CheckReport {
         case failed
         /// The runs do not decide it. JUnit calls it skipped, and the annotation is a warning.
         case undecided
+        /// It could not be checked. JUnit calls it an error.
+        case faulty
     }
 
     /// One thing that was checked.
@@ -39,7 +41,7 @@ package struct CheckReport {
         (self.title, self.cases) = (title, cases)
     }
 
-    package var hasFailed: Bool { cases.contains { $0.outcome == .failed } }
+    package var hasFailed: Bool { count(.failed) > 0 }
 
     // MARK: JUnit
 
@@ -49,7 +51,8 @@ package struct CheckReport {
     /// The report as JUnit XML: one suite, with a test case for each case.
     package var junit: String {
         let counts =
-            " tests=\"\(cases.count)\" failures=\"\(count(.failed))\" errors=\"0\" skipped=\"\(count(.undecided))\""
+            " tests=\"\(cases.count)\" failures=\"\(count(.failed))\" errors=\"\(count(.faulty))\""
+            + " skipped=\"\(count(.undecided))\""
         let suite = "  <testsuite name=\(CheckReport.attribute(title))\(counts)>"
         let start = [CheckReport.head + counts + ">", suite]
         let lines = start + cases.map(testCase) + ["  </testsuite>", "</testsuites>"]
@@ -63,16 +66,21 @@ package struct CheckReport {
         if let file = one.file { start += " file=\(CheckReport.attribute(file))" }
         if let line = one.line { start += " line=\"\(line)\"" }
         let message = CheckReport.attribute(one.message)
-        switch one.outcome {
-        case .passed: return start + "/>"
-        case .failed: return start + ">\n      <failure message=\(message)/>\n    </testcase>"
-        case .undecided: return start + ">\n      <skipped message=\(message)/>\n    </testcase>"
-        }
+        let outcome =
+            switch one.outcome {
+            case .passed: "<system-out>\(CheckReport.escaped(one.message))</system-out>"
+            case .failed: "<failure message=\(message)/>"
+            case .undecided: "<skipped message=\(message)/>"
+            case .faulty: "<error message=\(message)/>"
+            }
+        return start + ">\n      \(outcome)\n    </testcase>"
     }
 
-    /// The text as a quoted value of XML. `onOneLine` spells out control characters; XML has no way to write most of
-    /// them.
-    private static func attribute(_ text: String) -> String {
+    /// The text as a quoted value of XML.
+    private static func attribute(_ text: String) -> String { "\"\(escaped(text))\"" }
+
+    /// The text as XML has it. `onOneLine` spells out control characters; XML has no way to write most of them.
+    private static func escaped(_ text: String) -> String {
         var quoted = ""
         for scalar in text.onOneLine.unicodeScalars {
             switch scalar {
@@ -85,19 +93,19 @@ package struct CheckReport {
             default: quoted.unicodeScalars.append(scalar)
             }
         }
-        return "\"\(quoted)\""
+        return quoted
     }
 
     // MARK: GitHub
 
-    /// A line for every case that did not pass, as GitHub Actions reads it from a step's output: an error for a failed
-    /// case, a warning for an undecided one.
+    /// A line for every case that did not pass, as GitHub Actions reads it from a step's output: an error for a
+    /// case that failed or could not be checked, a warning for an undecided one.
     package var annotations: [String] {
         cases.compactMap { one -> String? in
             let level: String
             switch one.outcome {
             case .passed: return nil
-            case .failed: level = "error"
+            case .failed, .faulty: level = "error"
             case .undecided: level = "warning"
             }
             let given: [(String, String?)] = [

@@ -58,6 +58,9 @@ extension Answer {
         return interval.low >= share ? .yes : interval.high < share ? .no : .open
     }
 
+    /// Whether the app survives in the share of these runs that was asked for, whatever the interval is.
+    public var isProbablyYes: Bool { lived.isAtLeast(partsPerMillion: question.share.partsPerMillion) }
+
     private var verdict: String {
         let name = question.name
         guard let share = lived.share else {
@@ -71,7 +74,7 @@ extension Answer {
         case .yes: "Yes: \(figures), which is at least the \(asked) asked for."
         case .no: "No: \(figures), which is less than the \(asked) asked for."
         case .open, .absent:
-            lived.isAtLeast(partsPerMillion: question.share.partsPerMillion)
+            isProbablyYes
                 ? "Undecided, probably yes: \(figures). \(asked) needs an interval that is nowhere below it; \(advice)."
                 : "Undecided, probably no: \(figures). The interval still reaches the \(asked) asked for; \(advice)."
         }
@@ -84,7 +87,7 @@ extension Answer {
     var runsToDecide: Int? {
         guard lived.total > 0 else { return nil }
         let asked = Double(question.share.partsPerMillion) / 1_000_000
-        let isYes = lived.isAtLeast(partsPerMillion: question.share.partsPerMillion)
+        let isYes = isProbablyYes
         guard lived.total < Answer.mostSeeds else { return nil }
         return (lived.total + 1...Answer.mostSeeds).first { runs in
             // The share as near as whole runs come to it, on the side that decides later.

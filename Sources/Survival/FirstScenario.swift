@@ -117,8 +117,8 @@ public struct FirstScenario: Sendable {
     }
 
     /// Puts an app of the user's own among the others, or leaves all as it was and says why. The user opens it at 30 s,
-    /// and later as the seed decides; without another claim, the scenario claims that it survives. A footprint is
-    /// measured in runs of the app alone, as `plimsoll survive` does.
+    /// from 12 minutes on every 17 minutes, and as the seed decides; without another claim, the scenario claims that it
+    /// survives. A footprint is measured in runs of the app alone, as `plimsoll survive` does.
     ///
     /// - Throws: `Refusal`, or what the runs throw.
     public mutating func add(_ app: OwnApp, player: FatePlayer = FatePlayer()) throws {
@@ -234,11 +234,20 @@ public struct FirstScenario: Sendable {
 
     private var length: TimeSpan { duration ?? day.duration }
 
+    /// When the user is back at an app of the user's own, which other apps have pushed aside by then.
+    private static let back = TimeSpan.minutes(12)
+
     /// What the user and the system do. Nothing begins when the run is over.
     private var events: [Tree] {
         func first(_ archetype: Archetype) -> String? { all.first { $0.archetype == archetype.name }?.name }
         var events = [CommonDay.event([("at", "0s"), ("launch", all[0].name)])]
-        if let own { events.append(CommonDay.event([("at", "30s"), ("launch", own.name)])) }
+        if let own {
+            events.append(CommonDay.event([("at", "30s"), ("launch", own.name)]))
+            if length > FirstScenario.back {
+                let words = [("every", "17min"), ("from", "\(FirstScenario.back)"), ("launch", own.name)]
+                events.append(CommonDay.event(words))
+            }
+        }
         events.append(day.modelled(from: own == nil ? "30s" : "1min", to: "\(length)"))
         if day == .gaming, length > .minutes(8), let game = first(.bigGame) {
             events.append(CommonDay.event([("every", "14min"), ("from", "8min"), ("launch", game)]))
@@ -249,6 +258,11 @@ public struct FirstScenario: Sendable {
     }
 
     private var eventsInWords: String {
+        guard let own, length > FirstScenario.back else { return sessionsInWords }
+        return "\(sessionsInWords)\n\(own.name) is opened at 30 s, and every 17 minutes from \(FirstScenario.back) on."
+    }
+
+    private var sessionsInWords: String {
         switch day {
         case .commuter: "The user opens apps in sessions, some minutes apart. The seed decides which."
         case .gaming: "The user opens apps in sessions, as the seed decides, and every 14 minutes the game."

@@ -23,6 +23,26 @@ struct CheckOptions: ParsableArguments {
         if let junit { try CheckReport.check(junit, keeping: inputs, besides: out) }
     }
 
+    /// Runs a command's work. What keeps it from checking anything is also reported, so that no earlier report is taken
+    /// for that of this command.
+    ///
+    /// - Parameter command: The command's name.
+    func reporting(
+        _ command: String, keeping inputs: [String], besides out: String?, _ work: () throws -> ExitCode
+    ) throws {
+        try plimsoll.reporting {
+            do {
+                return try work()
+            } catch {
+                // The failure itself is what people read; a report that cannot be written is no other one.
+                if let report = CheckReport(command, insteadOf: error) {
+                    _ = try? tell(report, keeping: inputs, besides: out)
+                }
+                throw error
+            }
+        }
+    }
+
     /// Writes and prints the report.
     ///
     /// - Returns: The exit status of a command that was asked to check something: 99 if that failed.

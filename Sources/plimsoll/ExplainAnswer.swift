@@ -13,6 +13,9 @@ struct ExplainAnswer {
     /// The ends that the system did not cause. They are told where it caused none.
     var otherEnds: [(reason: String, app: String, at: Instant)] = []
 
+    /// How many ends are explained so far.
+    var count: Int { document.explanations.count }
+
     init(scenario: String, format: RunCommand.Format, scope: Explanation.Scope, namesApps: Bool) {
         (self.format, self.scope, self.namesApps) = (format, scope, namesApps)
         document = ExplainDocument(scenario: scenario)

@@ -139,18 +139,35 @@ struct ExplainCommand: ParsableCommand {
             let terminations = chosen(of: history.terminations)
             guard !terminations.isEmpty else {
                 try answer.end(withoutTermination(history, record))
+                if history.terminations.isEmpty { suggestSurvey() }
                 return .success
             }
+            try explain(terminations, by: explainer, &answer, line)
+            return .success
+        }
+    }
+
+    /// Explains the ends. A program that reads the document gets those that were found before an interruption, too.
+    private func explain(
+        _ terminations: [Explainer.Termination], by explainer: Explainer, _ answer: inout ExplainAnswer,
+        _ line: StatusLine
+    ) throws {
+        do {
             try Failure.catching {
                 try explainer.explain(terminations) { explanation in
                     line.clear()
                     answer.add(explanation)
                 }
             }
+        } catch {
             line.clear()
-            try answer.end()
-            return .success
+            if Interruption.signalNumber != 0 && format == .json {
+                try answer.end("Interrupted: \(answer.count) of \(terminations.count) ends are explained.")
+            }
+            throw error
         }
+        line.clear()
+        try answer.end()
     }
 
     private func plan(_ path: String) throws -> RunPlan {
@@ -191,6 +208,14 @@ struct ExplainCommand: ParsableCommand {
             return "\(app.map { "No end of \($0)" } ?? "No end") \(run) was felt by the user."
         }
         return app.map { "\($0) was not ended by the system \(run)." } ?? "The system ended no app \(run)."
+    }
+
+    /// Where to go on with an app that was not ended.
+    private func suggestSurvey() {
+        guard let app, format == .text else { return }
+        let words = [NextSteps.program, "survive", directory + "/scenario.yaml", "--app", app]
+        Terminal.say("How often it survives, and how large it may be:")
+        Terminal.say("  " + words.map(ShellWord.quoted).joined(separator: " "))
     }
 
     private func chosen(of all: [Explainer.Termination]) -> [Explainer.Termination] {

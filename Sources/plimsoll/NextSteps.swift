@@ -12,6 +12,8 @@ import Simulation
 struct NextSteps {
     let plan: RunPlan
     let tally: RunTally
+    /// The apps of expectations that failed, in the order of these.
+    let failing: [String]
     /// The run's folder.
     let folder: String
     /// The policy file of the command line, if it named one.
@@ -38,10 +40,12 @@ struct NextSteps {
         return commands
     }
 
-    /// The app whose end the user felt first; without such an end, the app that was ended first.
+    /// The first app of a failed expectation that was ended; else the app whose end the user felt first; else the app
+    /// that was ended first.
     private var saddest: String? {
         guard !isDryRun else { return nil }
         let ends = tally.terminations
+        if let app = failing.first(where: { app in ends.contains { $0.app == app } }) { return app }
         return (ends.first(where: \.wasForeground) ?? ends.first(where: \.wasPerceived) ?? ends.first)?.app
     }
 

@@ -168,7 +168,7 @@ struct RunCommand: ParsableCommand {
     }
 
     func run() throws {
-        try reporting {
+        try checks.reporting("run", keeping: [scenario], besides: out) {
             let overrides = Overrides(sets: sets, seed: seed, policy: policy, backend: backend, scale: scale)
             let plan = try ScenarioLoader.load(path: scenario, overrides: overrides).get()
             return try ScenarioRun(plan: plan, command: self).run()

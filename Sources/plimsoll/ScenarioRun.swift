@@ -58,12 +58,14 @@ struct ScenarioRun {
     ) throws {
         let lines = plan.warnings(from: "plimsoll") + warnings.map { "plimsoll: warning: \($0.brief)" }
         if !command.quiet { lines.forEach(Terminal.complain) }
-        for (result, claim) in zip(manifest.expectations, plan.expectations) where !result.held {
+        let failed = zip(manifest.expectations, plan.expectations).filter { !$0.0.held }
+        for (result, claim) in failed {
             Terminal.complain("plimsoll: expectation failed: \(RunReport.failure(result, of: claim, in: manifest))")
         }
         guard !command.quiet, manifest.ending.ending != "failed" else { return }
         let next = NextSteps(
-            plan: plan, tally: played.tally, folder: played.path, policyFile: manifest.plan.policyFile,
+            plan: plan, tally: played.tally, failing: failed.compactMap(\.1.app), folder: played.path,
+            policyFile: manifest.plan.policyFile,
             offersReport: !command.summaryOnly && !command.reportFollows, isDryRun: command.dryRun,
             seconds: command.live ? manifest.times.cpuS : manifest.times.wallS)
         let report = RunReport(

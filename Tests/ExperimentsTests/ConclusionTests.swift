@@ -48,6 +48,16 @@ struct ConclusionTests {
         #expect(text.hasSuffix(", and is shown to be worse on nothing; every pair is equal on stalls"), "\(text)")
     }
 
+    @Test("the side that is better on more metrics is the subject")
+    func majority() {
+        let text = sentence([
+            finding("terminations", moved(2), base), finding("stalls", moved(-3), base),
+            finding("terminations_felt", moved(2), base),
+        ])
+        #expect(text.hasPrefix("old is better than new on terminations by 2 ["), "\(text)")
+        #expect(text.contains("; in return it is worse on stalls by 3 ["), "\(text)")
+    }
+
     @Test("if the first is worse and never better, the second is the subject")
     func worse() {
         let text = sentence([finding("terminations", moved(2), base)])

@@ -17,6 +17,7 @@ struct CheckReportTests {
             .init("music survives", file: "a, b.yaml", line: 7, .passed, "observed 1"),
             .init("launch_latency_p95_ms < 900", file: "a, b.yaml", line: 8, .failed, "observed 1 200 & 3 %"),
             .init("\"mail\" survives\non", file: nil, .undecided, "60 to 98 %"),
+            .init("the scenario is valid", file: "a, b.yaml", line: 2, .faulty, "unknown key 'nam'"),
         ])
 
     @Test("JUnit XML has a suite with a case for each claim, and every sign of a name comes through")
@@ -24,14 +25,19 @@ struct CheckReportTests {
         #expect(
             report.junit == """
                 <?xml version="1.0" encoding="UTF-8"?>
-                <testsuites name="plimsoll" tests="3" failures="1" errors="0" skipped="1">
-                  <testsuite name="evening" tests="3" failures="1" errors="0" skipped="1">
-                    <testcase name="music survives" classname="evening" file="a, b.yaml" line="7"/>
+                <testsuites name="plimsoll" tests="4" failures="1" errors="1" skipped="1">
+                  <testsuite name="evening" tests="4" failures="1" errors="1" skipped="1">
+                    <testcase name="music survives" classname="evening" file="a, b.yaml" line="7">
+                      <system-out>observed 1</system-out>
+                    </testcase>
                     <testcase name="launch_latency_p95_ms &lt; 900" classname="evening" file="a, b.yaml" line="8">
                       <failure message="observed 1 200 &amp; 3 %"/>
                     </testcase>
                     <testcase name="&quot;mail&quot; survives\\non" classname="evening">
                       <skipped message="60 to 98 %"/>
+                    </testcase>
+                    <testcase name="the scenario is valid" classname="evening" file="a, b.yaml" line="2">
+                      <error message="unknown key 'nam'"/>
                     </testcase>
                   </testsuite>
                 </testsuites>
@@ -46,6 +52,7 @@ struct CheckReportTests {
             report.annotations == [
                 "::error file=a%2C b.yaml,line=8,title=evening::launch_latency_p95_ms < 900: observed 1 200 & 3 %25",
                 #"::warning title=evening::"mail" survives\non: 60 to 98 %25"#,
+                "::error file=a%2C b.yaml,line=2,title=evening::the scenario is valid: unknown key 'nam'",
             ])
     }
 
@@ -106,6 +113,40 @@ struct CheckCommandTests {
             let taken = try Program.run(["run", "tiny.yaml", "--out", "s", "--junit", "tiny.yaml"], in: folder)
             #expect(taken.status == 73 && taken.error.contains("would be overwritten"), "\(taken.error)")
             #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "s").path()))
+        }
+    }
+
+    @Test("input that cannot be run is an error in the XML and for GitHub, in place of what an earlier run found")
+    func faulty() throws {
+        try within { folder in
+            func check(_ file: String, _ more: String...) throws -> (said: String, xml: String) {
+                let words = ["run", file, "--dry-run", "--junit", "junit.xml", "--github"] + more
+                let result = try Program.run(words, in: folder)
+                return (result.error, try Program.text(folder.appending(path: "junit.xml")))
+            }
+            #expect(try check("tiny.yaml").xml.contains("errors=\"0\""))
+            let text = try Program.text(folder.appending(path: "tiny.yaml")).replacing("\nname:", with: "\nnam:")
+            try Data(text.utf8).write(to: folder.appending(path: "bad.yaml"))
+            let bad = try check("bad.yaml")
+            #expect(bad.said.contains("::error file=bad.yaml,line=") && bad.said.contains("title=run::"), "\(bad.said)")
+            #expect(bad.xml.contains("name=\"the scenario is valid\"") && bad.xml.contains("<error "), "\(bad.xml)")
+            let none = try check("none.yaml")
+            #expect(none.xml.contains("name=\"the scenario can be read\""), "\(none.xml)")
+            let taken = try check("tiny.yaml", "--out", "tiny.yaml")
+            #expect(taken.xml.contains("name=\"the command ends well\""), "\(taken.xml)")
+        }
+    }
+
+    @Test("the app of a claim that failed is the one to ask about")
+    func asked() throws {
+        try within { folder in
+            let ends = "[terminations >= 9, b survives]"
+            let result = try Program.run(
+                ["run", "tiny.yaml", "--out", "r", "--policy", "none", "--set", "device.ceiling=64MiB"]
+                    + ["--set", "expect=\(ends)"], in: folder)
+            let rows = try Experiments.rows(folder.appending(path: "r/terminations.csv"))
+            try #require(Set(rows.compactMap { $0["app"] }).contains("b"), "\(rows)")
+            #expect(result.out.contains("explain r --app b\n"), "\(result.out)")
         }
     }
 

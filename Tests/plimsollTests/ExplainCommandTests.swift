@@ -161,6 +161,11 @@ struct ExplainCommandTests {
             let none = try Program.run(["explain", "s", "--app", "a"], in: folder)
             #expect(none.out.hasPrefix("a was not ended by the system in this run. These ends"), "\(none.out)")
             #expect(none.out.contains("\n  userTerminated: 1\n"), "\(none.out)")
+            // There it goes on: a command that answers.
+            let next = try #require(none.out.split(separator: "\n").last).trimmingCharacters(in: .whitespaces)
+            #expect(next.hasSuffix("survive s/scenario.yaml --app a"), "\(none.out)")
+            let asked = try Program.run([], in: folder, shell: next + " --seeds 1..2 --share-only --out t")
+            #expect(asked.status == 0 && asked.out.contains("survives in"), "\(asked)")
         }
     }
 

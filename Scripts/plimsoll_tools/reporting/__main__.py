@@ -156,6 +156,8 @@ def told(run: Run, label: str, question: explanations.Question) -> dict[str, Any
     with contextlib.closing(question):
         shown = payload_of(run, label)
         answer = question.answer(lambda: STATUS.show(question.progress))
+        if question.is_cut_short:
+            STATUS.say(answer.note)
     shown["explained"] = explanations.explained(answer, run.directory, shown["kills"])
     return shown
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
+import shlex
 import subprocess
 import time
 from collections.abc import Callable
@@ -30,6 +30,9 @@ MOST_AT_ONCE = 8
 LEAST_WAIT_S, WAIT_OF_RUN = 120.0, 3.0
 """A page that nobody asked for explanations waits for them so long at most: two minutes, or three times as long as the run
 computed, if that is more. The evening on an iPhone needs some seconds."""
+
+TO_END_S = 20.0
+"""How long the program may take to write what it has found when it is asked to end."""
 
 STEP_S = 0.5
 """How often the wait is said anew."""
@@ -97,6 +100,7 @@ class Question:
         self.wait_s = longest_wait_s(directory) if most is None else None
         self.start_s = time.monotonic()
         self.process: subprocess.Popen[str] | None = None
+        self.is_cut_short = False
         self.note = "" if parts or most != FELT else "The user felt none of the terminations."
         self.program = checkout.program()
         if parts and not self.program.is_file():
@@ -138,9 +142,10 @@ class Question:
             except subprocess.TimeoutExpired:
                 if self.wait_s is None or self.waited_s < self.wait_s:
                     continue
-                self.close()
-                notes.append(f"`plimsoll explain` needs more than {self.wait_s:.0f} s for this run; "
-                             f"`{as_called('report')} RUN --explain {FELT}` waits for it.")  # fmt: skip
+                found += self.cut_short()
+                notes.append(f"Some ends are not explained: `plimsoll explain` needs more than {self.wait_s:.0f} s for this run; "
+                             f"`{as_called('report')} {shlex.quote(str(self.directory))} --explain {FELT}` waits for it.")  # fmt: skip
+                self.is_cut_short = True
                 break
             except Refused as error:
                 notes.append(f"{MISSING}{error}" if not found else f"plimsoll explain: {error}")
@@ -152,12 +157,27 @@ class Question:
         # Of several parts, each may say the same.
         return Answer(sorted(found, key=lambda one: float(one["at_s"])), " ".join(dict.fromkeys(filter(None, notes))))
 
+    def cut_short(self) -> list[dict[str, Any]]:
+        """Asks the program to end, and returns the explanations that it has found."""
+        assert self.process
+        self.process.terminate()
+        try:
+            said, complaints = self.process.communicate(timeout=TO_END_S)
+            # Interrupted, it has written what it had.
+            found = document_of(said, complaints, 0)["explanations"] if said else []
+        except (subprocess.TimeoutExpired, Refused):
+            found = []
+        self.close()
+        return found
+
     def close(self) -> None:
         """Ends the program if it is still at work."""
-        if self.process and self.process.poll() is None:
+        if self.process:
             self.process.kill()
-            with contextlib.suppress(ValueError):
-                self.process.communicate()
+            # What it has started may still hold the other ends.
+            for stream in filter(None, (self.process.stdout, self.process.stderr)):
+                stream.close()
+            self.process.wait()
         self.process = None
 
 

@@ -1,4 +1,4 @@
-// --- The opening: a sentence, and a card for each app that the user lost ------------------------------------------
+// --- The opening: a sentence, and a card for each app that the user lost, or that was expected to live ------------
 
 const MOST_CARDS = 12, MOST_LINES = 10;
 /** Elements behind a fold, so that what comes first stays short. */
@@ -29,7 +29,7 @@ function remedies(kill) {
   return told.length ? told.map(([label, [first]]) => html("dd", {}, html("b", {}, `${label}: `), first)) : [html("dd", {}, "Nothing that was tried saves it.")];
 }
 /** How the user felt the end. */
-const feltText = (kill) => kill.felt === "seen" ? "the user saw it vanish" : `the user wanted it again ${kill.after === null ? "later" : `${span(kill.after).replaceAll(" ", "\u00a0")} later`}`;
+const feltText = (kill) => !kill.felt ? "the user did not miss it, but an expectation failed" : kill.felt === "seen" ? "the user saw it vanish" : `the user wanted it again ${kill.after === null ? "later" : `${span(kill.after).replaceAll(" ", "\u00a0")} later`}`;
 /** The card of an app that the user lost, once or more often. */
 function lossCard(app, places) {
   const place = places.find((one) => explanationOf(run().kills[one])) ?? places[0], kill = run().kills[place], block = explanationOf(kill);
@@ -41,14 +41,20 @@ function lossCard(app, places) {
     again.length ? html("div", {}, "Lost again: ", ...again.slice(0, 6).map((one) => html("button", { class: "quiet", onclick: () => showKill(one) }, clock(run().kills[one].t))), again.length > 6 ? ` and ${again.length - 6} more` : null) : null,
     html("div", { class: "tools" }, ...buttons.filter(Boolean)));
 }
-/** An end that the user did not feel, in one line. */
+/** Whether an expectation that failed names the app. */
+function isExpected(app) {
+  return run().expectations.some(([claim, held]) => held === false && (claim.match(/[\w-]+/g) || []).includes(app));
+}
+/** Whether the end has a card. */
+const hasCard = (kill) => kill.felt || isExpected(kill.app);
+/** An end without a card, in one line. */
 function endLine(place) {
   const kill = run().kills[place];
   return [kill.t, html("li", { "data-app": kill.app }, html("button", { class: "quiet", onclick: () => showKill(place) }, `${clock(kill.t)} ${clip(kill.app, 40)}`), `: ${kill.reason}; it held ${deviceBytes(kill.footprint)}`)];
 }
 /** The ends that have no card, in the order of time. */
 function otherEnds() {
-  const lines = run().kills.flatMap((kill, place) => kill.felt ? [] : [endLine(place)]);
+  const lines = run().kills.flatMap((kill, place) => hasCard(kill) ? [] : [endLine(place)]);
   const crashed = run().crashes.map(([t, app]) => [t, html("li", { "data-app": app }, html("button", { class: "quiet", onclick: () => { selectApp(app); showInstant(t); } }, `${clock(t)} ${clip(app, 40)}`), ": crashed")]);
   const all = [...lines, ...crashed].sort((a, b) => a[0] - b[0]).map(([, line]) => line);
   if (!all.length) return null;
@@ -60,8 +66,9 @@ function otherEnds() {
 /** What a reader wants to know first; all figures are behind a fold. */
 function opening(parent) {
   const lost = new Map();
-  run().kills.forEach((kill, place) => { if (kill.felt) lost.set(kill.app, [...(lost.get(kill.app) || []), place]); });
-  const cards = [...lost].map(([app, places]) => lossCard(app, places));
+  run().kills.forEach((kill, place) => { if (hasCard(kill)) lost.set(kill.app, [...(lost.get(kill.app) || []), place]); });
+  const first = [...lost].sort(([a], [b]) => isExpected(b) - isExpected(a));
+  const cards = first.map(([app, places]) => lossCard(app, places));
   const figures = html("div", { class: "figures" }, ...run().headline.map(([label, value, bad]) => html("div", { class: bad ? "figure bad" : "figure" }, html("b", {}, value), html("span", {}, label))));
   const losses = html("div", { class: "losses" }, ...[...cards.slice(0, MOST_CARDS), otherEnds()].filter(Boolean));
   parent.append(html("div", { class: "opening" }, run().sentence ? html("p", { class: "sentence" }, run().sentence) : null, losses.children.length ? losses : null,

@@ -63,9 +63,9 @@ public struct Conclusion: Sendable {
     private var main: String {
         let (better, worse) = (findings(.better), findings(.worse))
         if better.isEmpty && worse.isEmpty { return nothingIsShown }
-        // The side that is better on anything is the subject; if both are, the first one.
-        let isFirst = !better.isEmpty
-        let (gains, costs) = isFirst ? (better, worse) : (worse, [])
+        // The side that is better on more metrics is the subject; if neither is, the first one.
+        let isFirst = better.count >= worse.count
+        let (gains, costs) = isFirst ? (better, worse) : (worse, better)
         let (subject, other) = isFirst ? (first, second) : (second, first)
         let gained = "\(subject) is better than \(other) on " + Conclusion.list(gains.map(Conclusion.amount))
         guard costs.isEmpty else {

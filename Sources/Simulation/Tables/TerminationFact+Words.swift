@@ -22,7 +22,7 @@ extension RunTally.TerminationFact {
         }
         let word = course.cause ?? reason.rawValue
         guard let shortage = shortage(plan) else {
-            course.inShort = word
+            course.inShort = KillCause(rawValue: word).map { "\($0.words) (\(word))" } ?? word
             return
         }
         course.inShort = shortage + (([reason.rawValue] + Self.plain).contains(word) ? "" : " (\(word))")

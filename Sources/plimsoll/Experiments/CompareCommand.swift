@@ -82,7 +82,7 @@ struct CompareCommand: ParsableCommand {
     }
 
     func run() throws {
-        try reporting {
+        try checks.reporting("compare", keeping: options.scenarios, besides: out) {
             let clock = ExperimentClock()
             var planner = ExperimentPlanner(options)
             let added = Comparison.yardsticks.filter { !options.policies.contains($0) }
@@ -130,7 +130,10 @@ struct CompareCommand: ParsableCommand {
                 + "confidence \(bootstrap.confidence)")
         guard !options.quiet else { return }
         let seconds = String(format: "%.1f s, %.1f s of CPU", clock.seconds, cost.cpuSeconds)
-        let done = "\(cost.runs.counted("run")) in \(seconds), \(jobs) at a time; written to \(booked.path)"
+        let report = [NextSteps.program, "report", booked.path].map(ShellWord.quoted).joined(separator: " ")
+        let done =
+            "\(cost.runs.counted("run")) in \(seconds), \(jobs) at a time; written to \(booked.path); "
+            + "\(report) draws it"
         let table = ComparisonTable(comparison, metrics: metrics.isEmpty ? MetricSense.short : metrics)
         let parts =
             switch (options.format, printsAll) {

@@ -47,8 +47,9 @@ struct SurviveCommand: ParsableCommand {
             finished run is recorded at once: --resume continues an interrupted command, with the same answer. \
             `plimsoll plot` draws the folder.
 
-            With --junit or --github the command is a check: the status is 99 if the answer is no. If the interval \
-            allows yes and no, the check is undecided, and the status 0; more seeds decide.
+            With --junit or --github the command is a check: the status is 99 if the app survives in fewer of the \
+            runs than asked for. If it does in as many, but the interval still allows fewer, the check is undecided, \
+            and the status 0; more seeds decide.
 
             Exit status: 0 answered, without --junit and --github whatever the answer; 99 a check failed; 65 if the \
             scenario is invalid or has no such app; 66 if it is missing; 71 if the host has too little memory; 73 or \
@@ -298,7 +299,7 @@ struct SurviveCommand: ParsableCommand {
     }
 
     func run() throws {
-        try reporting {
+        try checks.reporting("survive", keeping: [scenario].compactMap(\.self), besides: out) {
             // The hold on the folder, the ledger, the table that is written, and one in reserve.
             try HostMachine.demandFiles(4, for: "survive")
             Interruption.install()
