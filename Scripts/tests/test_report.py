@@ -201,6 +201,23 @@ class Explanations(ReportCase):
         self.assertEqual(self.asked(), [f"explain --felt --app={app} --format json -- {run}" for app in felt])
         self.assertEqual(note, "plimsoll explain: older")
 
+    def test_an_app_whose_expectation_failed_is_asked_about_first(self) -> None:
+        run = self.make("told", minutes=10.0)
+        table = kills.kills_of(read_run(run))
+        app = next(one for one in table["app"] if one not in set(table.loc[table["felt"] != "", "app"]))
+        manifest = run / "manifest.json"
+        known = json.loads(manifest.read_text("utf-8")) if manifest.exists() else {}
+        claims = [{"expectation": f"{app} survives", "held": False, "observed": "0"}, {"expectation": "none survives", "held": True}]
+        manifest.write_text(json.dumps({**known, "expectations": claims}), "utf-8")
+        self.assertIsNone(explanations.early(run, None))
+        with mock.patch.dict(os.environ, {"PLIMSOLL": "/nowhere"}), mock.patch.object(explanations.Question, "begin"):
+            asked = explanations.of_tables(read_run(run), None)
+        self.assertEqual(asked.count, 2)
+        program = self.program(f'echo "$@" >> "$(dirname "$0")/asked"\ncat <<\'E\'\n{answer()}\nE\n')
+        with mock.patch.dict(os.environ, {"PLIMSOLL": str(program)}):
+            explanations.of_tables(read_run(run), None).answer(lambda: None)
+        self.assertIn(f"--most 1 --app={app} ", self.asked()[0])
+
     def test_the_words_for_the_program_follow_from_the_ends(self) -> None:
         for most, ended, felt, words in (
             (None, 0, [], []), (None, 5, [], [["--most", "3"]]), (None, 5, ["a"], [["--felt"]]), ("felt", 5, [], []),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import time
@@ -74,10 +75,17 @@ def early(directory: Path, most: int | str | None) -> Question | None:
     """The question, as far as the run's summary tells that it is a single one: it is asked before the tables are read."""
     summary = several.summary_of(directory)
     ended, felt = (several.number(summary.get(name)) for name in ("terminations", "terminations_felt"))
-    if ended is None or felt is None or felt > MOST_AT_ONCE:
+    if ended is None or felt is None or felt > MOST_AT_ONCE or (most is None and broken_claims(directory)):
         return None
     # Which apps it were does not matter here.
     return Question(directory, words_of(most, int(ended), ["?"] * int(felt)), most)
+
+
+def broken_claims(directory: Path) -> list[str]:
+    """The words of the expectations that failed; one of them may be an app's name."""
+    claims = read_json(directory / "manifest.json").get("expectations")
+    broken = [one for one in claims if isinstance(one, dict) and one.get("held") is False] if isinstance(claims, list) else []
+    return [word for one in broken for word in re.findall(r"[\w-]+", str(one.get("expectation")))]
 
 
 def of_tables(run: Run, most: int | str | None) -> Question:
@@ -87,7 +95,12 @@ def of_tables(run: Run, most: int | str | None) -> Question:
     table = kills.kills_of(run)
     # Where the tables do not tell which ends the user felt, the program does.
     felt = table.loc[table["mark"] != style.UNFELT, "app"].tolist()
-    return Question(run.directory, words_of(most, len(table), felt), most)
+    words = words_of(most, len(table), felt)
+    if most is None:
+        # An app that was expected to live has a card, too.
+        ended = set(table["app"]) - set(felt)
+        words = [["--most", "1", f"--app={app}"] for app in dict.fromkeys(broken_claims(run.directory)) if app in ended] + words
+    return Question(run.directory, words, most)
 
 
 class Question:
