@@ -42,6 +42,12 @@ class Verdicts(unittest.TestCase):
             "jetsam is better than lru on latency; in return it is worse on ends",
         )
 
+    def test_the_side_that_is_better_on_more_metrics_leads(self) -> None:
+        self.assertEqual(
+            self.said(("latency", "better"), ("ends", "worse"), ("waits", "worse")),
+            "lru is better than jetsam on ends and waits; in return it is worse on latency",
+        )
+
     def test_what_is_only_worse_makes_the_baseline_the_better_one(self) -> None:
         self.assertEqual(
             self.said(("ends", "worse"), ("frames", "identical")),

@@ -43,9 +43,10 @@ def headline(first: str, second: str, found: Sequence[Finding]) -> str:
     better, worse = of(found, "better"), of(found, "worse")
     if not better and not worse:
         return nothing_is_shown(first, second, found)
-    # The side that is better on anything is the subject; if both are, the first one.
-    gains, costs = (better, worse) if better else (worse, [])
-    subject, other = (first, second) if better else (second, first)
+    # The side that is better on more metrics is the subject; if neither is, the first one.
+    is_first = len(better) >= len(worse)
+    gains, costs = (better, worse) if is_first else (worse, better)
+    subject, other = (first, second) if is_first else (second, first)
     gained = f"{subject} is better than {other} on {titles(gains)}"
     if costs:
         return f"{gained}; in return it is worse on {titles(costs)}"
