@@ -111,6 +111,9 @@ extension RunPlan {
     /// Whether the run's device has a compressor. Unbounded memory needs none.
     private var hasCompressor: Bool { effectiveCeiling == device.ceiling }
 
+    /// All swap of the run's device; zero: there is none.
+    public var swapTotal: ByteCount { hasCompressor ? device.swapTotal : .zero }
+
     /// The same run on the accounting backend. It has no contents that LZ4 could compress, so their sizes are drawn.
     public var onAccounting: RunPlan {
         var plan = self
@@ -123,8 +126,7 @@ extension RunPlan {
     public func makeDevice() throws(DeviceMemoryFailure) -> any DeviceMemory {
         try makeDeviceMemory(
             backend, ceiling: effectiveCeiling, reserved: device.reserved, promised: neededMemory, scale: device.scale,
-            compressor: hasCompressor ? device.compressor?.limits(of: device.ceiling) : nil, rewrite: device.rewrite,
-            seed: seed)
+            compressor: hasCompressor ? device.compressorLimits : nil, rewrite: device.rewrite, seed: seed)
     }
 }
 
@@ -156,6 +158,12 @@ public struct Device: Hashable, Sendable {
     public var dirtyDecay: TimeSpan
     /// What compresses pages when memory is short; nil for a device without a compressor.
     public var compressor: CompressorSettings?
+    /// Linux's swap: what of the compressor and of a disk counts as such.
+    public var swap = SwapSettings()
+    /// Who makes room, and which time is lost to it; nil: as the device is (`reclaimByDefault`).
+    public var reclaim: PageReclaim?
+    /// Whether it is a device of Apple by name, whose compressor is no swap.
+    public var isOfApple = false
     /// The cache of file pages; nil: no process's files take memory.
     public var fileCache: FileCacheSettings?
     /// The unit in which reports count memory. The books count jemalloc's pages, 4 KiB each, on every device.

@@ -101,7 +101,7 @@ public enum CompressorState: String, CaseIterable, Sendable {
 }
 
 /// What the device measures besides free memory. A device without a file cache, purgeable memory or a compressor
-/// measures zero for these. No simulated device has swap: only tests set its measures.
+/// measures zero for these, and so does a device without swap.
 public struct SystemMeasures: Hashable, Sendable {
     /// File pages that can be dropped.
     public var fileBacked: ByteCount = .zero

@@ -66,6 +66,7 @@ public struct DevicePreset: Sendable {
         device.appLimit = appLimit?.value
         device.entitledLimit = entitledLimit?.value
         if let marks { device.marks = marks.value }
+        device.isOfApple = marks != nil
         if let linux { device.fallback.linux = linux.value }
         return device
     }
@@ -82,7 +83,7 @@ public struct DevicePreset: Sendable {
             if freezer.isOn.value { device.freezer = freezerSettings }
         }
         device.reserved = reservedWithCompressor.value
-        var settings = CompressorSettings()
+        var settings = linux == nil ? CompressorSettings() : .zram
         settings.input = compressor.holds.value.share(of: ceiling.value)
         settings.threads = compressor.threads.value
         device.compressor = settings
