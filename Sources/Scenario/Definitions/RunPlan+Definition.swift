@@ -253,7 +253,7 @@ extension Device: Described {
                     + "available, and which release jetsam is of. Needs a compressor. None: Plimsoll's own rules."),
             Field(
                 "fallback", \.fallback.rule, .choice("fallback", "fallbacks"), omitted: { $0 == .requester },
-                chance: 25,
+                stated: hasLinuxByName, chance: 25,
                 "Who ends a process when an allocation finds no room and the policy frees none. `requester`: the "
                     + "process that waits, once it has waited in vain. `kernel-oom`: Linux's kernel ends the process "
                     + "with most badness, at once, where a real one first stalls for a while. Documented."),

@@ -67,7 +67,7 @@ public struct DevicePreset: Sendable {
         device.entitledLimit = entitledLimit?.value
         if let marks { device.marks = marks.value }
         device.isOfApple = marks != nil
-        if let linux { device.fallback.linux = linux.value }
+        if let linux { device.fallback = DeviceFallback(.kernelOOM, linux: linux.value) }
         return device
     }
 
@@ -259,7 +259,11 @@ extension DevicePreset {
                 key("device.freezer", freezer.isOn.map { $0 ? "on" : "off" }),
             ]
         }
-        if let linux { facts.append(key("device.linux", linux.map { $0.rawValue })) }
+        if let linux {
+            facts.append(
+                key("device.fallback", Figure("\(device.fallback.rule.rawValue)", .documented, "Linux, mm/oom_kill.c")))
+            facts.append(key("device.linux", linux.map { $0.rawValue }))
+        }
         facts.append(key("policy", policy.map { kernel == nil ? $0.words : $0.name }))
         facts.append(key("monitor.preset", kernel == nil ? monitor.map { $0.preset } : DevicePreset.ratio))
         if monitor.value.warningMinimumFootprint > .zero {
