@@ -158,12 +158,6 @@ public struct Device: Hashable, Sendable {
     public var dirtyDecay: TimeSpan
     /// What compresses pages when memory is short; nil for a device without a compressor.
     public var compressor: CompressorSettings?
-    /// Linux's swap: what of the compressor and of a disk counts as such.
-    public var swap = SwapSettings()
-    /// Who makes room, and which time is lost to it; nil: as the device is (`reclaimByDefault`).
-    public var reclaim: PageReclaim?
-    /// Whether it is a device of Apple by name, whose compressor is no swap.
-    public var isOfApple = false
     /// The cache of file pages; nil: no process's files take memory.
     public var fileCache: FileCacheSettings?
     /// The unit in which reports count memory. The books count jemalloc's pages, 4 KiB each, on every device.
@@ -180,8 +174,8 @@ public struct Device: Hashable, Sendable {
     public var marks = JetsamMarks()
     /// The release of XNU whose memory management the device has; nil: Plimsoll's own rules.
     public var kernel: JetsamKernel?
-    /// What ends a process when an allocation finds nothing and the policy frees nothing.
-    public var fallback = DeviceFallback()
+    /// Linux's killer, its swap, and its way to make room.
+    public var linuxMemory = LinuxMemory()
     /// What is wired beyond `reserved`, over time; empty: nothing.
     public var wired: [WiredPoint] = []
     /// Pages of the system's own processes that are not wired, a part of `reserved`. Only the monitor `ios-ratio` looks

@@ -28,7 +28,7 @@ public struct SwapSettings: Hashable, Sendable {
 extension Device {
     /// Whether the compressor is the zram of Linux where the scenario does not say so: on any device but those of
     /// Apple and those with an XNU.
-    public var isZramByDefault: Bool { compressor != nil && kernel == nil && !isOfApple }
+    public var isZramByDefault: Bool { compressor != nil && kernel == nil && !linuxMemory.isOfApple }
 
     /// Whether the compressor is a swap device of Linux.
     public var isZram: Bool { compressor != nil && (swap.zram ?? isZramByDefault) }

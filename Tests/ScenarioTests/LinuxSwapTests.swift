@@ -183,6 +183,21 @@ struct LinuxSwapTests {
         #expect(firstEnd(without) < firstEnd(run), "\(firstEnd(without)) \(firstEnd(run))")
     }
 
+    @Test("lmkd compares free memory with the kernel's watermarks")
+    func lmkd() throws {
+        let policy = "{ name: lmkd, parameters: { low_watermark_alone: true } }"
+        let run = try Self.run(Self.phone("compressor: { input: 50% }", policy: policy))
+        let first = try #require(run.decisions.first { $0.chosen != nil })
+        #expect(first.snapshot.measures.watermarks?.low == .kibibytes(2_560))
+        #expect(first.snapshot.available < .kibibytes(2_560) || first.snapshot.measures.fullLost >= .milliseconds(700))
+        // Elsewhere they are the policy's parameters: 3 % of 256 MiB.
+        let other = try Self.run(
+            Self.phone("compressor: { input: 50%, keep_free: 1% }, swap: { zram: false }", policy: policy))
+        let earlier = try #require(other.decisions.first { $0.chosen != nil })
+        #expect(earlier.snapshot.measures.watermarks == nil)
+        #expect(earlier.snapshot.available < .mebibytes(256) * .percent(3))
+    }
+
     @Test("rules about swap hold where there is swap")
     func rules() throws {
         let policy = "{ rules: [{ name: soft, when: [available < 8%, swap_free < 12%], action: terminate }] }"

@@ -72,8 +72,8 @@ extension SwapSettings: Described {
             Field(
                 "zram", \.zram, Codec<Bool>.flag.mapped({ Optional($0) }, { $0 ?? false }),
                 "The compressor is the zram of Linux: `compressor.input` is the size of this swap device, and each "
-                    + "page that is compressed takes a slot of it. Left out: true on a device with a compressor that is "
-                    + "neither Apple's by name nor has a `kernel`."),
+                    + "page that is compressed takes a slot of it. Left out: true on a device with a compressor that "
+                    + "is neither Apple's by name nor has a `kernel`."),
             Field(
                 "disk", \.disk, .scaled(), drawn: .sizes(.mebibytes(1), .gibibytes(1)),
                 "Swap on a disk, in bytes of pages. It takes the oldest contents of a compressor that is full, as the "

@@ -270,8 +270,9 @@ extension Device: Described {
                 "reclaim", \.statedReclaim, .choice("way to make room", "ways to make room"),
                 omitted: { _ in true }, stated: concernsLinux,
                 "Who makes room. `background`: the compressor alone. `linux`: kswapd does between two watermarks of "
-                    + "free memory, and a process that finds less than the lowest one makes room itself; that time, and the "
-                    + "time in which pages come back, is a stall (PSI). Left out: `linux` if the compressor is zram."),
+                    + "free memory, and a process that finds less than the lowest one makes room itself; that time, "
+                    + "and the time in which pages come back, is a stall (PSI). Left out: `linux` if the compressor "
+                    + "is zram."),
             Field(
                 "wired", \.wired, .wiredPoints, omitted: \.isEmpty,
                 "What the system wires beyond `reserved`, over time, such as the graphics of a game. It takes free "

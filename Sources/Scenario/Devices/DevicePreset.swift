@@ -66,7 +66,7 @@ public struct DevicePreset: Sendable {
         device.appLimit = appLimit?.value
         device.entitledLimit = entitledLimit?.value
         if let marks { device.marks = marks.value }
-        device.isOfApple = marks != nil
+        device.linuxMemory.isOfApple = marks != nil
         if let linux { device.fallback = DeviceFallback(.kernelOOM, linux: linux.value) }
         return device
     }

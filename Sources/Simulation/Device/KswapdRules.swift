@@ -17,8 +17,8 @@ struct KswapdRules: Hashable {
     let cluster: ByteCount
 
     /// What kswapd and direct reclaim take in addition to compressing, for each page of 4 KiB of the device that is
-    /// meant, 20 us: they look at pages that they cannot take, wait for locks, and try again. Fitted to a fill at a memory
-    /// group's limit on Linux 6.18, which took 28 us for each page, of which filling takes 3 and compressing 5.
+    /// meant, 20 us: they look at pages that they cannot take, wait for locks, and try again. Fitted to a fill at a
+    /// memory group's limit on Linux 6.18, which took 28 us for each page, of which filling takes 3 and compressing 5.
     static let search = ByteRate(bytesPerSecond: 4_096 * 1_000_000 / 20)
 
     init(_ device: Device) {

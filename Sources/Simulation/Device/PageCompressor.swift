@@ -78,6 +78,28 @@ final class PageCompressor {
         }
     }
 
+    /// How room is made on this device.
+    private struct Room {
+        /// Nil on a device that does not make room like Linux.
+        let linux: KswapdRules?
+        /// Nil on a device that keeps a share of its memory free.
+        var watermarks: Watermarks?
+        /// Free memory that no process gets.
+        let reserve: ByteCount
+        /// Whether the compressor works as kswapd does.
+        var isKswapds: Bool { linux != nil && watermarks != nil }
+
+        init(_ device: Device, _ settings: CompressorSettings, _ pageout: PageoutRules?) {
+            linux = device.reclaimsLikeLinux ? KswapdRules(device) : nil
+            reserve = pageout?.reserve ?? linux?.reserve ?? .zero
+            if let pageout {
+                watermarks = Watermarks(begins: pageout.begins, ends: pageout.ends)
+            } else if let linux, settings.keepFree == nil {
+                watermarks = Watermarks(begins: linux.begins, ends: linux.ends)
+            }
+        }
+    }
+
     /// The most that is compressed before other work may come in between: 4 MiB of the device that is meant.
     private let batch: ByteCount
     private let ceiling: ByteCount
@@ -98,12 +120,8 @@ final class PageCompressor {
     private var accounts: [Account] = []
     /// Nil on a device without a kernel.
     private var pageout: Pageout?
-    /// Nil on a device that does not make room like Linux.
-    private let linux: KswapdRules?
-    /// Nil on a device that keeps a share of its memory free.
-    private var watermarks: Watermarks?
-    /// Free memory that no process gets.
-    private let reserve: ByteCount
+    /// How it makes room.
+    private var room: Room
     /// How fast the store gives contents back; nil without a store.
     private let storeRate: ByteRate?
     /// The disk of Linux's swap; nil without one.
@@ -141,16 +159,7 @@ final class PageCompressor {
         pageout = supply.pageout.map {
             Pageout(rules: $0, sample: CompressorSample(page: device.page.size * memory.scale))
         }
-        linux = device.reclaimsLikeLinux ? KswapdRules(device) : nil
-        watermarks =
-            if let rules = supply.pageout {
-                Watermarks(begins: rules.begins, ends: rules.ends)
-            } else if let linux, settings.keepFree == nil {
-                Watermarks(begins: linux.begins, ends: linux.ends)
-            } else {
-                nil
-            }
-        reserve = supply.pageout?.reserve ?? linux?.reserve ?? .zero
+        room = Room(device, settings, supply.pageout)
         disk = SwapDisk(device.swap, pages, memory, processes, supply.reads, agenda)
         storeRate = disk == nil ? device.freezer?.readRate : device.swap.readRate
         self.pages = pages
@@ -193,7 +202,7 @@ final class PageCompressor {
     /// Begins a batch on each idle thread if memory is lacking and a process has pages to give.
     func consider() {
         if !isBeforeRun {
-            if reserve > .zero { waiters.reserve(reserve) }
+            if room.reserve > .zero { waiters.reserve(room.reserve) }
             if pageout != nil { takeFiles() }
             if isFull { disk?.begin() }
         }
@@ -218,7 +227,7 @@ final class PageCompressor {
 
     /// What finding pages costs Linux in addition to compressing them, where free memory is short.
     private func searchTime(_ bytes: ByteCount) -> TimeSpan {
-        linux == nil || watermarks == nil ? .zero : KswapdRules.search.time(for: bytes.unscaled(by: memory.scale))
+        room.isKswapds ? KswapdRules.search.time(for: bytes.unscaled(by: memory.scale)) : .zero
     }
 
     /// What is to be compressed beyond the batches under way; nil: nothing.
@@ -243,13 +252,13 @@ final class PageCompressor {
     /// take for nothing counts as free.
     private func lacking(below share: Ratio) -> ByteCount? {
         let wanted = waiters.first.flatMap { waiters.shortage(of: $0)?.wanted } ?? .zero
-        guard watermarks == nil else { return lackingFree(for: wanted) }
+        guard room.watermarks == nil else { return lackingFree(for: wanted) }
         let missing = max(ceiling * share, wanted) - supply.obtainable
         return missing > .zero ? missing : nil
     }
 
     private func nextProcess() -> Choice? {
-        guard watermarks == nil else { return oldest() }
+        guard room.watermarks == nil else { return oldest() }
         let keepFree = settings.keepFree ?? CompressorSettings.keptFree
         guard let wanted = wanted(below: keepFree) else { return nil }
         if let process = first(by: { $0.lastForeground ?? $0.launch.at }, where: \.phase.restsInMemory) {
@@ -272,8 +281,8 @@ final class PageCompressor {
     /// dropped elsewhere, and count as free.
     private func lackingFree(for wanted: ByteCount) -> ByteCount? {
         let free = pageout == nil ? supply.obtainable : memory.available
-        guard let works = watermarks?.works(withFree: free), let ends = watermarks?.ends else { return nil }
-        let missing = max(works ? ends : .zero, wanted > .zero ? wanted + reserve : .zero) - free
+        guard let works = room.watermarks?.works(withFree: free), let ends = room.watermarks?.ends else { return nil }
+        let missing = max(works ? ends : .zero, wanted > .zero ? wanted + room.reserve : .zero) - free
         return missing > .zero ? missing : nil
     }
 
@@ -282,8 +291,8 @@ final class PageCompressor {
     ///
     /// - Returns: How long that keeps its main thread busy; nil: nothing was compressed.
     func reclaimDirectly(for shortage: MemoryWaiters.Shortage) -> TimeSpan? {
-        guard let linux, !isBeforeRun else { return nil }
-        let missing = shortage.wanted + reserve - memory.available
+        guard let linux = room.linux, !isBeforeRun else { return nil }
+        let missing = shortage.wanted + linux.reserve - memory.available
         guard missing > .zero, !isFull else { return nil }
         let wanted = max(missing * .percent(150), linux.cluster).roundedUp(toMultipleOf: 4_096)
         let before = pages.figures.repeated
@@ -405,6 +414,14 @@ final class PageCompressor {
     }
 
     // MARK: Coming back
+
+    /// Linux's watermarks of free memory; nil on a device that does not make room like Linux.
+    var kernelWatermarks: KernelWatermarks? {
+        room.linux.map { KernelWatermarks(least: $0.reserve, low: $0.begins) }
+    }
+
+    /// The size of the disk of Linux's swap; zero without one.
+    var diskSize: ByteCount { disk?.size ?? .zero }
 
     /// A process gets this slot.
     func begin(_ process: LiveProcess) {

@@ -34,6 +34,9 @@ final class SwapDisk {
         batch = max(ByteCount.mebibytes(4) * memory.scale, .kibibytes(4))
     }
 
+    /// How many bytes of pages it holds at most.
+    var size: ByteCount { settings.disk }
+
     /// What still fits, in whole pages.
     private var left: ByteCount { ByteCount(max(0, (settings.disk - pages.figures.swapped).bytes) & ~0xFFF) }
 

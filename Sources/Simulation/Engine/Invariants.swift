@@ -14,9 +14,6 @@ struct Invariants {
     let snapshots: Snapshots
     let reclaimer: Reclaimer
     let faults: RunFaults
-    /// All swap of Linux, and what of it is a disk.
-    let swapTotal: ByteCount
-    let disk: ByteCount
 
     private var supply: MemorySupply { worker.supply }
     private var waiters: MemoryWaiters { worker.waiters }
@@ -74,6 +71,7 @@ struct Invariants {
 
     /// Checks that swap has room for what processes have there. In a scale model each process's share is rounded.
     private func checkSwap(_ books: DeviceBooks) {
+        let (swapTotal, disk) = (snapshots.swapTotal, worker.compressor?.diskSize ?? .zero)
         guard swapTotal > .zero else { return }
         let rounding = memory.scale == .one ? ByteCount.zero : .kibibytes(8) * (processes.live.count + 2)
         let used = books.compressed + books.swapped

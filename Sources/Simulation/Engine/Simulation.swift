@@ -142,11 +142,10 @@ public final class Simulation {
             recorder: recorder, agenda: agenda)
         let knowsFuture = type(of: policy).needs.contains(.oracle)
         snapshots = Snapshots(
-            of: size, plan.monitor, seed: plan.seed,
+            of: size, plan,
             foresight: knowsFuture ? KnownFuture(user, plan, memory: memory, processes: processes) : nil,
             worker: worker, freezer: freezer, memory: memory, processes: processes, changes: changes, agenda: agenda,
-            faults: faults, protectsForeground: plan.limits.protectForeground, swapTotal: plan.swapTotal,
-            verifies: options.verifies)
+            faults: faults, verifies: options.verifies)
         let returning = ReturningMemory(plan.device.reclaimRate, memory, scheduler, faults)
         sampler = Sampler(
             plan.appRows,
@@ -390,8 +389,7 @@ extension Simulation: EngineSteps {
     var invariants: Invariants {
         Invariants(
             agenda: agenda, processes: processes, display: display, memory: memory, worker: worker,
-            scheduler: scheduler, freezer: freezer, snapshots: snapshots, reclaimer: reclaimer, faults: faults,
-            swapTotal: plan.swapTotal, disk: plan.swapTotal > .zero ? plan.device.swap.disk : .zero)
+            scheduler: scheduler, freezer: freezer, snapshots: snapshots, reclaimer: reclaimer, faults: faults)
     }
 }
 

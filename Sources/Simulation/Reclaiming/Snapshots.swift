@@ -1,5 +1,6 @@
 import Lifecycle
 import Memory
+import Plan
 import Pressure
 import Quantities
 import Reclaim
@@ -32,7 +33,7 @@ final class Snapshots {
     private let foresight: KnownFuture?
     private let protectsForeground: Bool
     /// All swap; zero: the device has none.
-    private let swapTotal: ByteCount
+    let swapTotal: ByteCount
     private let memory: any DeviceMemory
     private let processes: ProcessTable
     private let changes: ChangedProcesses
@@ -42,15 +43,15 @@ final class Snapshots {
     private let verifies: Bool
 
     init(
-        of device: DeviceSize, _ monitor: MonitorSettings, seed: UInt64, foresight: KnownFuture?, worker: MemoryWorker,
+        of device: DeviceSize, _ plan: RunPlan, foresight: KnownFuture?, worker: MemoryWorker,
         freezer: Freezer?, memory: any DeviceMemory, processes: ProcessTable, changes: ChangedProcesses, agenda: Agenda,
-        faults: RunFaults, protectsForeground: Bool, swapTotal: ByteCount, verifies: Bool
+        faults: RunFaults, verifies: Bool
     ) {
-        self.swapTotal = swapTotal
-        self.protectsForeground = protectsForeground
+        swapTotal = plan.swapTotal
+        protectsForeground = plan.limits.protectForeground
         self.device = device
-        self.seed = seed
-        self.monitor = monitor
+        seed = plan.seed
+        monitor = plan.monitor
         self.foresight = foresight
         self.worker = worker
         self.freezer = freezer
@@ -248,6 +249,7 @@ extension SystemMeasures {
             compressorUse = books.use
             (refaulted, refaultedAtMost) = compressor.refaults
             self.compressor = compressor.state
+            watermarks = compressor.kernelWatermarks
         }
         directReclaim = !waiters.isEmpty || waiters.isReclaimingDirectly
         some = waiters.stalls.some
