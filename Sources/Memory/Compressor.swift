@@ -9,12 +9,16 @@ public struct CompressorLimits: Hashable, Sendable {
     public var input: ByteCount
     /// What pages contain that LZ4 really compresses; nil: the sizes of the contents are drawn, and none exist.
     public var recipe: PageRecipe?
+    /// The slots of Linux's swap, in bytes of pages. Each page that is compressed or in the store takes one, and pages
+    /// of one repeated word count against `input`, too. Nil: the device has no such swap.
+    public var slots: ByteCount?
 
     /// Limits with these values.
-    public init(pool: ByteCount, input: ByteCount, recipe: PageRecipe? = nil) {
+    public init(pool: ByteCount, input: ByteCount, recipe: PageRecipe? = nil, slots: ByteCount? = nil) {
         self.pool = pool
         self.input = input
         self.recipe = recipe
+        self.slots = slots
     }
 }
 
@@ -117,15 +121,21 @@ public protocol CompressedPages: AnyObject {
     /// segments without contents back. Pages of one repeated word take no room and stay. The store has no limits of its
     /// own. Not on a device whose compressor keeps real contents (`CompressorLimits.recipe`).
     ///
-    /// - Parameter bytes: The most bytes of contents that are written. The first page whose contents would be too much
-    ///   ends it.
-    func swapOut(_ slot: MemorySlot, atMost bytes: ByteCount) -> SwappedPages
+    /// - Parameters:
+    ///   - bytes: The most bytes of contents that are written. The first page whose contents would be too much ends it.
+    ///   - pages: The most pages, in bytes before compression; nil: any number.
+    func swapOut(_ slot: MemorySlot, atMost bytes: ByteCount, pages: ByteCount?) -> SwappedPages
 }
 
 extension CompressedPages {
     /// Compresses pages of any age.
     public func compress(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount {
         compress(slot, atMost: bytes, usedBefore: .max)
+    }
+
+    /// Moves any number of pages whose contents are at most so many bytes.
+    public func swapOut(_ slot: MemorySlot, atMost bytes: ByteCount) -> SwappedPages {
+        swapOut(slot, atMost: bytes, pages: nil)
     }
 }
 
@@ -171,17 +181,24 @@ struct CompressorPool {
         handles = Array(repeating: nil, count: frames.pointee.segments.most)
     }
 
-    /// How many more pages the limit of the input allows. Pages in the store do not count
-    /// (`freezer_incore_cseg_acct` in `vm_compressor.c`, xnu-11417.101.15).
+    /// How many more pages the limit of the input and the slots of swap allow. Against the input, pages in the store do
+    /// not count (`freezer_incore_cseg_acct` in `vm_compressor.c`, xnu-11417.101.15).
     var mayStill: Int {
         guard let limits = keeping.limits else { return .max }
-        return limits.input.bytes / DeviceRegion.pageSize - (frames.pointee.compressed - frames.pointee.words)
+        let mayStill = limits.input.bytes / DeviceRegion.pageSize - counted
+        guard let slots = limits.slots else { return mayStill }
+        return min(mayStill, slots.bytes / DeviceRegion.pageSize - frames.pointee.frameless)
+    }
+
+    /// The pages that count against the limit of the input.
+    private var counted: Int {
+        frames.pointee.compressed - (keeping.limits?.slots == nil ? frames.pointee.words : 0)
     }
 
     /// How much of the limits is used, if the pool has this size.
     func use(of pool: ByteCount) -> Ratio {
         guard let limits = keeping.limits else { return .zero }
-        let input = pageBytes(frames.pointee.compressed - frames.pointee.words)
+        let input = pageBytes(counted)
         return max(share(input, of: limits.input), share(pool, of: limits.pool))
     }
 
@@ -345,6 +362,8 @@ extension BookedDevice: CompressedPages where Heaps: CompressingHeaps & ~Copyabl
             }
             done += more
         }
+        // What these pages set free goes to the next segment first, or waiting processes leave nothing for it.
+        if store.keeping.limits?.slots != nil { makeSpare() }
         return done
     }
 
@@ -354,10 +373,11 @@ extension BookedDevice: CompressedPages where Heaps: CompressingHeaps & ~Copyabl
         return pageBytes(heaps.restore(slot.index, most: bytes.bytes / DeviceRegion.pageSize))
     }
 
-    func swapOut(_ slot: MemorySlot, atMost bytes: ByteCount) -> SwappedPages {
+    func swapOut(_ slot: MemorySlot, atMost bytes: ByteCount, pages: ByteCount?) -> SwappedPages {
         precondition(store.keeping.limits != nil, "a scale model's store is its original's")
         defer { tidy() }
         noteChange(slot.index)
-        return heaps.frames.pointee.swapOut(slot.index, atMost: bytes.bytes)
+        return heaps.frames.pointee.swapOut(
+            slot.index, atMost: bytes.bytes, pages: pages.map { $0.bytes / DeviceRegion.pageSize } ?? .max)
     }
 }

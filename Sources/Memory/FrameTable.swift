@@ -311,12 +311,14 @@ struct FrameTable: ~Copyable {
     /// Moves contents from the segments to the store, those of the slot's page first that was compressed first. Pages
     /// of one repeated word stay.
     ///
-    /// - Parameter bytes: The most bytes of contents. The first page whose contents would be too much ends it.
-    mutating func swapOut(_ slot: Int, atMost bytes: Int) -> SwappedPages {
+    /// - Parameters:
+    ///   - bytes: The most bytes of contents. The first page whose contents would be too much ends it.
+    ///   - most: The most pages.
+    mutating func swapOut(_ slot: Int, atMost bytes: Int, pages most: Int) -> SwappedPages {
         precondition(contents == nil, "the store keeps no contents that LZ4 compressed")
         var (moved, written) = (0, 0)
         var next = holders[slot].compressed.first
-        while next != PageLists.none {
+        while next != PageLists.none, moved < most {
             let page = Int(next)
             next = lists[page].next
             guard pages[page].place != Place.word else { continue }

@@ -99,7 +99,9 @@ extension NamedCompressor {
 
     func bringBack(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount { device.bringBack(slot, atMost: bytes) }
 
-    func swapOut(_ slot: MemorySlot, atMost bytes: ByteCount) -> SwappedPages { device.swapOut(slot, atMost: bytes) }
+    func swapOut(_ slot: MemorySlot, atMost bytes: ByteCount, pages: ByteCount?) -> SwappedPages {
+        device.swapOut(slot, atMost: bytes, pages: pages)
+    }
 }
 
 /// The device with real memory: one jemalloc arena per process, all on one region under the ceiling.

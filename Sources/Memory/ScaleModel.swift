@@ -53,7 +53,9 @@ final class ScaleModel: DeviceMemory {
         precondition(scale > .zero, "a scale of \(scale)")
         let size = try DevicePages(ceiling: device.books.ceiling, reserved: device.books.reserved).meant(at: scale)
         let meant = limits.map {
-            CompressorLimits(pool: $0.pool.unscaled(by: scale), input: $0.input.unscaled(by: scale))
+            CompressorLimits(
+                pool: $0.pool.unscaled(by: scale), input: $0.input.unscaled(by: scale),
+                slots: $0.slots?.unscaled(by: scale))
         }
         self.device = device
         self.scale = scale
@@ -438,8 +440,9 @@ extension ScaleModel: CompressedPages {
         return done * scale
     }
 
-    func swapOut(_ slot: MemorySlot, atMost bytes: ByteCount) -> SwappedPages {
-        let done = both.original.swapOut(slot, atMost: bytes.unscaled(by: scale))
+    func swapOut(_ slot: MemorySlot, atMost bytes: ByteCount, pages: ByteCount?) -> SwappedPages {
+        let done = both.original.swapOut(
+            slot, atMost: bytes.unscaled(by: scale), pages: pages?.unscaled(by: scale))
         follow(slot)
         return SwappedPages(pages: done.pages * scale, written: min(done.written * scale, bytes))
     }

@@ -111,6 +111,9 @@ extension RunPlan {
     /// Whether the run's device has a compressor. Unbounded memory needs none.
     private var hasCompressor: Bool { effectiveCeiling == device.ceiling }
 
+    /// All swap of the run's device; zero: there is none.
+    public var swapTotal: ByteCount { hasCompressor ? device.swapTotal : .zero }
+
     /// The same run on the accounting backend. It has no contents that LZ4 could compress, so their sizes are drawn.
     public var onAccounting: RunPlan {
         var plan = self
@@ -123,8 +126,7 @@ extension RunPlan {
     public func makeDevice() throws(DeviceMemoryFailure) -> any DeviceMemory {
         try makeDeviceMemory(
             backend, ceiling: effectiveCeiling, reserved: device.reserved, promised: neededMemory, scale: device.scale,
-            compressor: hasCompressor ? device.compressor?.limits(of: device.ceiling) : nil, rewrite: device.rewrite,
-            seed: seed)
+            compressor: hasCompressor ? device.compressorLimits : nil, rewrite: device.rewrite, seed: seed)
     }
 }
 
@@ -172,8 +174,8 @@ public struct Device: Hashable, Sendable {
     public var marks = JetsamMarks()
     /// The release of XNU whose memory management the device has; nil: Plimsoll's own rules.
     public var kernel: JetsamKernel?
-    /// What ends a process when an allocation finds nothing and the policy frees nothing.
-    public var fallback = DeviceFallback()
+    /// Linux's killer, its swap, and its way to make room.
+    public var linuxMemory = LinuxMemory()
     /// What is wired beyond `reserved`, over time; empty: nothing.
     public var wired: [WiredPoint] = []
     /// Pages of the system's own processes that are not wired, a part of `reserved`. Only the monitor `ios-ratio` looks

@@ -100,8 +100,19 @@ public enum CompressorState: String, CaseIterable, Sendable {
     case full
 }
 
+/// Linux's watermarks of free memory.
+public struct KernelWatermarks: Hashable, Sendable {
+    /// Below it, allocations make room themselves: *min*.
+    public var least: ByteCount
+    /// Below it, kswapd begins to work: *low*.
+    public var low: ByteCount
+
+    /// These watermarks.
+    public init(least: ByteCount, low: ByteCount) { (self.least, self.low) = (least, low) }
+}
+
 /// What the device measures besides free memory. A device without a file cache, purgeable memory or a compressor
-/// measures zero for these. No simulated device has swap: only tests set its measures.
+/// measures zero for these, and so does a device without swap.
 public struct SystemMeasures: Hashable, Sendable {
     /// File pages that can be dropped.
     public var fileBacked: ByteCount = .zero
@@ -127,6 +138,8 @@ public struct SystemMeasures: Hashable, Sendable {
     public var swapTotal: ByteCount = .zero
     /// Unused swap.
     public var swapFree: ByteCount = .zero
+    /// Linux's watermarks of free memory; nil on a device that does not make room like Linux.
+    public var watermarks: KernelWatermarks?
     /// File pages that had to be read again, as a share of the file cache.
     public var thrashing: Ratio = .zero
     /// Whether a process found no page and waits while it reclaims memory itself (direct reclaim).

@@ -132,7 +132,8 @@ public struct MemorySnapshot: Hashable, Sendable {
     public var dirty: ByteCount
     /// Memory whose contents the process can make again, a part of the footprint.
     public var cache: ByteCount
-    /// What the process has in swap.
+    /// Pages of the process in swap, a part of the footprint: what is compressed, if the compressor is zram, and what
+    /// is on a disk. Zero on a device whose compressor is no swap.
     public var swapped = ByteCount.zero
     /// Pages of the process that are compressed, a part of the footprint.
     public var compressed = ByteCount.zero

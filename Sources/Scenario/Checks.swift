@@ -69,7 +69,9 @@ struct CrossChecks {
         guard decoding.isSound("device", "like"), decoding.isSound("device", "ceiling"),
             decoding.isSound("device", "reserved"), decoding.isSound("device", "scale")
         else { return }
-        let ofSystem = ["compressor", "kernel", "wired", "system_pageable", "system_compressed", "freezer"]
+        let ofSystem = [
+            "compressor", "kernel", "swap", "reclaim", "wired", "system_pageable", "system_compressed", "freezer",
+        ]
         let isSound = ofSystem.allSatisfy { decoding.isSound("device", $0) }
         if let fault = plan.device.fault ?? (isSound ? plan.device.faultOfSystem : nil) {
             let path = ["device"] + fault.key.split(separator: ".").map(String.init)

@@ -54,6 +54,7 @@ extension Device {
         where kernel == nil && size > .zero {
             return (key, "only a device with a kernel counts it; add 'kernel: 11417'")
         }
+        if let fault = faultOfSwap { return fault }
         let (ofProcesses, most) = (ofSystemProcesses, wired.map(\.size).max() ?? .zero)
         if ofProcesses > reserved {
             return (
@@ -63,6 +64,33 @@ extension Device {
         }
         if most > .zero, (reserved + most).roundedUp(toMultipleOf: 4_096) >= ceiling {
             return ("wired", "\(most) beyond the reserved \(reserved) leave nothing of the ceiling, \(ceiling)")
+        }
+        return nil
+    }
+
+    /// The fault in Linux's swap and in how the device makes room.
+    private var faultOfSwap: (key: String, message: String)? {
+        if swap.zram == true, compressor == nil {
+            return ("swap.zram", "zram is the device's compressor; add 'compressor: {}'")
+        }
+        if isZram, kernel != nil { return ("swap.zram", "a device with XNU's memory management has no zram") }
+        if swap.disk > .zero {
+            guard let compressor else {
+                return ("swap.disk", "the disk takes what a full compressor has no room for; add 'compressor: {}'")
+            }
+            if kernel != nil { return ("swap.disk", "under XNU only the freezer writes to flash; use 'freezer: {}'") }
+            if compressor.codec == .lz4 {
+                return ("swap.disk", "contents on the disk are drawn; use the compressor's codec model")
+            }
+        }
+        if reclaim == .linux, compressor == nil {
+            return ("reclaim", "what Linux reclaims goes to the compressor; add 'compressor: {}'")
+        }
+        if reclaimsLikeLinux, kernel != nil {
+            return ("reclaim", "a device has the memory management of XNU or of Linux, not both")
+        }
+        if compressor?.threads == 0, !reclaimsLikeLinux {
+            return ("compressor.threads", "no thread compresses; only with 'reclaim: linux' processes do it themselves")
         }
         return nil
     }

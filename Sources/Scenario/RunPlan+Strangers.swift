@@ -43,7 +43,8 @@ extension RunPlan {
         for (place, part) in policyParts where !has(part) {
             let remedy =
                 switch part {
-                case .swap: "no simulated device has swap"
+                case .swap where device.compressor != nil: "the device's compressor is no swap; see device.swap"
+                case .swap: "the device has no swap; device.compressor gives it one"
                 case .compressor: "the device has no compressor; device.compressor gives it one"
                 case .fileCache: "the device has no file cache; device.file_cache gives it one"
                 case .freezer: "the device has no freezer; device.freezer gives it one"
@@ -56,7 +57,7 @@ extension RunPlan {
 
     private func has(_ part: DevicePart) -> Bool {
         switch part {
-        case .swap: false
+        case .swap: device.hasSwap
         case .compressor: device.compressor != nil
         case .fileCache: device.fileCache != nil
         case .freezer: device.freezer != nil

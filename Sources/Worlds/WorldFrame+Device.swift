@@ -22,7 +22,10 @@ extension WorldFrame {
         if let compressor { device.put("compressor", compressor) }
         if let files = fileCache() { device.put("file_cache", files) }
         if let wired = wired() { device.put("wired", wired) }
-        if let compressor, compressor.text == nil { putKernel(over: compressor, in: &device) }
+        if let compressor, compressor.text == nil {
+            putKernel(over: compressor, in: &device)
+            putSwap(over: compressor, in: &device)
+        }
         return device.tree
     }
 
@@ -73,6 +76,23 @@ extension WorldFrame {
             freezer.put(["store": 50], &draw)
         }
         device.put("freezer", freezer.tree)
+    }
+
+    /// Linux's swap and its way to make room, where no XNU manages the memory.
+    private func putSwap(over compressor: Tree, in device: inout Record) {
+        var draw = Draw(seed, "swap")
+        let kernel = device.tree["kernel"]?.text ?? (preset?.kernel == nil ? "none" : "")
+        guard kernel == "none" else { return }
+        if draw.chance(70) {
+            var swap = Record(path: "device.swap")
+            swap.put(["zram": 50], &draw)
+            if draw.chance(60), compressor["codec"]?.text != "lz4" {
+                swap.put("disk", draw.size(.kibibytes(64), max(.mebibytes(1), ByteCount(ceiling.bytes / 4))))
+                swap.put(["write_rate": 40, "read_rate": 40], &draw)
+            }
+            device.put("swap", swap.tree)
+        }
+        device.put(["reclaim": 50], &draw)
     }
 
     /// What a device has of its own: a preset, a name, limits and thresholds.

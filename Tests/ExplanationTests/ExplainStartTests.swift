@@ -134,7 +134,7 @@ struct ExplainStartTests {
         let text = Self.phone(Self.start).replacing(
             "idle: 6min", with: "idle: 6min, footprint: 70MiB, compressed: 8MiB"
         )
-        .replacing("ceiling: 300MiB", with: "ceiling: 360MiB, compressor: { input: 10% }")
+        .replacing("ceiling: 300MiB", with: "ceiling: 360MiB, compressor: { input: 10% }, swap: { zram: false }")
         let plan = try loadedPlan(text)
         #expect(plan.start[0].footprint == .mebibytes(70))
         let explainer = Explainer(plan: plan, scenario: "r/scenario.yaml")
@@ -231,7 +231,8 @@ struct ExplainStartTests {
     @Test("a larger device is sought up to the highest ceiling that is supported, with a compressor and at a scale")
     func highestCeiling() throws {
         let text = Self.phone(Self.launches).replacing(
-            "device: { ceiling: 300MiB }", with: "device: { ceiling: 60MiB, compressor: {} }\nscale: 100%")
+            "device: { ceiling: 300MiB }",
+            with: "device: { ceiling: 60MiB, compressor: {}, swap: { zram: false } }\nscale: 100%")
         for (scale, compressor, highest) in [
             ("1%", "{}", ByteCount.gibibytes(16)), ("1%", "off", .gibibytes(32)), ("50%", "{}", .gibibytes(16)),
         ] {

@@ -301,19 +301,19 @@ struct DevicePresetTests {
         #expect(tabs.policy.title == "chromeos-tabs" && tabs.policy.rules.map(\.name) == ["discard", "in-need"])
     }
 
-    @Test("the presets with Linux have its release, and no kernel stands behind the policy unless the scenario says so")
+    @Test("the presets with Linux have its release, and its kernel stands behind the policy unless told otherwise")
     func kernelOOM() throws {
         let releases: [String: LinuxKernel] = [
             "pixel-6": .linux5x10, "android-go-2gb": .linux5x4, "chromebook-4gb": .linux5x15,
         ]
         for preset in DevicePreset.all {
             let device = try Self.plan("{ like: \(preset.name) }").device
-            #expect(device.fallback.rule == .requester, "\(preset.name)")
+            #expect(device.fallback.rule == (preset.linux == nil ? .requester : .kernelOOM), "\(preset.name)")
             #expect(device.fallback.linux == releases[preset.name] ?? .standard, "\(preset.name)")
             #expect(device.size(ofRAM: device.ceiling).linux == device.fallback.linux, "\(preset.name)")
         }
-        let own = try Self.plan("{ like: pixel-6, fallback: kernel-oom, linux: 4.19 }").device
-        #expect(own.fallback == DeviceFallback(.kernelOOM, linux: .linux4x19))
+        let own = try Self.plan("{ like: pixel-6, fallback: requester, linux: 4.19 }").device
+        #expect(own.fallback == DeviceFallback(.requester, linux: .linux4x19))
         let plain = try Self.plan("{ ceiling: 1GiB }").device
         #expect(plain.fallback == DeviceFallback())
     }

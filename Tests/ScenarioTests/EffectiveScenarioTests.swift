@@ -60,7 +60,11 @@ struct EffectiveScenarioTests {
         let app = plan.apps[0]
         let elsewhere = ["expectations", "perceived_within", "app_rows", "shows_duties", "remarks"]
         expectKeys(of: plan, besides: elsewhere)
-        expectKeys(of: plan.device)
+        expectKeys(of: plan.device, besides: ["linux_memory"])
+        expectKeys(of: plan.device.swap)
+        // Its parts are keys of the device.
+        let linux = Mirror(reflecting: plan.device.linuxMemory).children.compactMap(\.label)
+        #expect(linux.allSatisfy { $0 == "isOfApple" || Device.definition.keys.contains($0) }, "\(linux)")
         expectKeys(of: plan.monitor)
         expectKeys(of: plan.monitor.warning)
         expectKeys(of: plan.limits)

@@ -14,7 +14,7 @@ struct GuessedSurvivalTests {
         plimsoll: 1
         name: guessed
         duration: 2min
-        device: { ceiling: 448MiB, reserved: 64MiB, compressor: {} }
+        device: { ceiling: 448MiB, reserved: 64MiB, compressor: {}, swap: { zram: false } }
         policy: jetsam
         apps:
           - { name: mine, like: plain, memory: { base: 150MiB, objects: { constant: 64KiB } } }

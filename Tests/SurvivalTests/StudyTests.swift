@@ -256,7 +256,7 @@ struct StudyTests {
         plimsoll: 1
         name: contents
         duration: 2min
-        device: { ceiling: 448MiB, reserved: 64MiB, compressor: {} }
+        device: { ceiling: 448MiB, reserved: 64MiB, compressor: {}, swap: { zram: false } }
         policy: jetsam
         apps:
           - { name: mine, like: plain, memory: { base: 150MiB, objects: { constant: 64KiB } } }

@@ -34,7 +34,7 @@ struct RunCommandTests {
             plimsoll: 1
             name: full
             duration: 2s
-            device: { ceiling: 16MiB, reserved: 11760KiB, compressor: {} }
+            device: { ceiling: 16MiB, reserved: 11760KiB, compressor: {}, swap: { zram: false } }
             apps: [{ name: a, memory: { base: 92KiB, scene: 24KiB } }]
             start: [{ process: a, footprint: 12MiB, compressed: 12MiB }]
             user: []

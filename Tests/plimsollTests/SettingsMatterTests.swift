@@ -43,7 +43,10 @@ struct SettingsMatterTests {
     private static let mortal = ["device.ceiling=90MiB", "policy=lru", "limits.protect_audible=false"]
 
     /// Memory is tight enough for a compressor to work.
-    private static let squeezed = ["device.ceiling=120MiB"]
+    private static let squeezed = ["device.ceiling=120MiB", "device.swap={zram: false}"]
+    /// A compressor that is zram, small and soon full.
+    private static let zram = ["device.ceiling=90MiB", "device.compressor={input: 10%}", "policy=earlyoom"]
+    private static let roomy = ["device.ceiling=110MiB", "device.compressor={input: 5%}", "policy=none"]
     private static let compressed = ["device.compressor={}"] + squeezed
     /// LZ4 compresses real contents.
     private static func really(_ contents: String) -> [String] {
@@ -104,6 +107,11 @@ struct SettingsMatterTests {
         "device.system_pageable": ["device.system_pageable=200MiB", "device.system_compressed=105MiB"] + ratio,
         "device.system_compressed": ["device.system_compressed=105MiB"] + ratio,
         "device.freezer": frozen,
+        "device.swap.zram": ["device.swap={zram: false}", "device.reclaim=linux"] + zram,
+        "device.swap.disk": ["device.swap={disk: 40MiB}"] + zram,
+        "device.swap.write_rate": ["device.swap={disk: 40MiB, write_rate: 1MiB/s}"] + zram,
+        "device.swap.read_rate": ["device.swap={disk: 100MiB, read_rate: 1MiB/s}"] + roomy,
+        "device.reclaim": ["device.reclaim=background"] + zram,
         "device.file_cache.system": ["device.file_cache={system: 40MiB}"] + files + squeezed,
         "device.file_cache.system_read_rate":
             ["device.file_cache={system: 60MiB, system_read_rate: 64KiB/s}", wired] + files,
@@ -417,6 +425,9 @@ struct SettingsMatterTests {
         "lifecycle.boot_time": restarting,
         "lifecycle.cpu_of_background_launch": launchedOffScreen,
         "device.windows": opening,
+        "device.swap.zram": ["device.reclaim=linux"] + zram, "device.swap.disk": zram,
+        "device.swap.write_rate": ["device.swap={disk: 40MiB}"] + zram,
+        "device.swap.read_rate": ["device.swap={disk: 100MiB}"] + roomy, "device.reclaim": zram,
         "device.fallback": unserved,
         "device.linux": ["device.fallback=kernel-oom"] + unserved,
         "device.entitled_limit": ["device.app_limit=40MiB", "apps.a.entitled=true"],

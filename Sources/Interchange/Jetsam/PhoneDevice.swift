@@ -55,7 +55,7 @@ struct PhoneDevice: Sendable {
         let most = Ratio.percent(isFull ? 99 : 90)
         input = held > most ? Ratio.percent(held.partsPerMillion / (isFull ? 10_000 : 9_000) + 1) : nil
         let share = bytes(report.pages.available).share(of: ceiling).partsPerMillion / 10_000
-        keepFree = min(CompressorSettings().keepFree, .percent(max(1, share - 1)))
+        keepFree = min(CompressorSettings.keptFree, .percent(max(1, share - 1)))
         page = preset == nil && report.pageSize == 16_384 ? .kibibytes(16) : nil
         remarks = PhoneDevice.remarks(
             report, shares, raised: raised, spared: available - reported, mayHoldMore: input != nil, preset: preset)
@@ -77,12 +77,15 @@ struct PhoneDevice: Sendable {
         func entry(_ key: String, _ value: (some CustomStringConvertible)?) -> (String, Tree)? {
             value.map { (key, .plain("\($0)")) }
         }
+        // Apple's compressor is no swap, which the scenario says where neither name nor kernel does.
+        let isUnknown = preset == nil && kernel == nil
+        let swap: (String, Tree)? = isUnknown ? ("swap", .record([("zram", .plain("false"))])) : nil
         let compressor = [entry("keep_free", rest), entry("input", input)]
         let device =
             [
                 entry("like", preset?.name), entry("ceiling", ceiling), entry("reserved", reserved),
                 entry("page", page), ("compressor", Tree.record(compressor.compactMap(\.self))),
-                entry("kernel", kernel?.rawValue ?? none), entry("file_cache", off), entry("freezer", off),
+                entry("kernel", kernel?.rawValue ?? none), entry("file_cache", off), entry("freezer", off), swap,
             ]
         return remarks + ["device: " + Tree.record(device.compactMap(\.self)).line]
     }

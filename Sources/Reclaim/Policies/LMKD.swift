@@ -8,8 +8,9 @@ import Quantities
 /// the policy waits for the victim to die, but not for the victim's memory. Every kill within the last `poll_window`
 /// lowers the limit of thrashing.
 /// Reproduces AOSP lmkd android-13; a flag adds android-14's last condition. The conditions on thrashing and on the
-/// file cache occur on a device with `file_cache`. No simulated device has swap, so tests supply the facts for the
-/// conditions on it.
+/// file cache occur on a device with `file_cache`, those on swap on one whose compressor is zram. It compares free
+/// memory with the watermarks of the kernel where the device has them (`device.reclaim: linux`), as lmkd does,
+/// otherwise with its parameters.
 public struct LMKD: ReclaimPolicy {
     public static let name = "lmkd"
     public static let summary = "Android's killer by pressure stalls and watermarks (lmkd android-13)"
@@ -56,10 +57,12 @@ public struct LMKD: ReclaimPolicy {
         ).about(.fileCache),
         Parameter(
             \.watermarkMin, "watermark_min", from: .zero, to: .one,
-            meaning: "the kernel's min watermark as a share of RAM", source: ours),
+            meaning: "the kernel's min watermark as a share of RAM, where the device has none of its own",
+            source: ours),
         Parameter(
             \.watermarkLow, "watermark_low", from: .zero, to: .one,
-            meaning: "the kernel's low watermark as a share of RAM", source: ours),
+            meaning: "the kernel's low watermark as a share of RAM, where the device has none of its own",
+            source: ours),
         Parameter(
             \.heaviestAt, "heaviest_at", from: 0, to: 1_000,
             meaning: "of processes with the same score, the largest goes first if the score is at most this, "
@@ -114,11 +117,13 @@ public struct LMKD: ReclaimPolicy {
     /// The first condition that holds.
     private func finding(_ snapshot: SystemSnapshot) -> Finding? {
         let measures = snapshot.measures
-        func free(_ share: Ratio, _ rule: String) -> Evidence {
-            snapshot.evidence(availableBelow: snapshot.ceiling * share, rule: rule)
+        func free(_ watermark: ByteCount, _ rule: String) -> Evidence {
+            snapshot.evidence(availableBelow: watermark, rule: rule)
         }
-        let isBelowMin = snapshot.available < snapshot.ceiling * watermarkMin
-        let isBelowLow = snapshot.available < snapshot.ceiling * watermarkLow
+        let least = measures.watermarks?.least ?? snapshot.ceiling * watermarkMin
+        let low = measures.watermarks?.low ?? snapshot.ceiling * watermarkLow
+        let isBelowMin = snapshot.available < least
+        let isBelowLow = snapshot.available < low
         let limit = thrashingLimit(snapshot)
         let isThrashing = measures.thrashing > limit
         let again = Evidence(
@@ -127,7 +132,7 @@ public struct LMKD: ReclaimPolicy {
         let isSwapLow = measures.swapFree < measures.swapTotal * swapLow
         let harsh = isBelowMin || measures.thrashing.partsPerMillion >= limit.partsPerMillion * Int64(thrashingCritical)
         let wasKill = snapshot.history.lastKill.map { snapshot.now - $0 <= pollWindow } ?? false
-        if wasKill && isBelowMin { return (0, free(watermarkMin, "below the min watermark after a kill")) }
+        if wasKill && isBelowMin { return (0, free(least, "below the min watermark after a kill")) }
         if measures.fullLost >= completeStall {
             return (
                 0,
@@ -137,7 +142,7 @@ public struct LMKD: ReclaimPolicy {
             )
         }
         if isSwapLow && isThrashing { return (harsh ? 0 : 201, again) }
-        if isSwapLow && isBelowLow { return (harsh ? 0 : 201, free(watermarkLow, "swap and free memory are low")) }
+        if isSwapLow && isBelowLow { return (harsh ? 0 : 201, free(low, "swap and free memory are low")) }
         if isBelowLow && isThrashing { return (201, again) }
         if measures.directReclaim && isThrashing { return (201, again) }
         if snapshot.history.kills.last?.cause == .fileCacheThrashing
@@ -151,7 +156,7 @@ public struct LMKD: ReclaimPolicy {
                     rule: "the file cache is low after thrashing")
             )
         }
-        if lowWatermarkAlone && isBelowLow { return (701, free(watermarkLow, "below the low watermark")) }
+        if lowWatermarkAlone && isBelowLow { return (701, free(low, "below the low watermark")) }
         return nil
     }
 

@@ -31,9 +31,11 @@ extension CompressorSettings: Described {
                 drawn: .rates(.mebibytes(8), .gibibytes(8)),
                 "The same for pages that come back, beside `decompress_rate`."),
             Field(
-                "keep_free", \.keepFree, .quantity(to: .percent(90)), drawn: .shares(0, 60),
+                "keep_free", \.keepFree, Codec<Ratio>.quantity(to: .percent(90)).orNone("watermarks"),
+                drawn: .shares(0, 60),
                 "The compressor works while less than this share of the RAM is available. It has no effect with "
-                    + "`device.kernel`."),
+                    + "`device.kernel`. `watermarks`, the default where the compressor is zram: between those of "
+                    + "Linux's kswapd; 21% with `reclaim: background`."),
             Field(
                 "resume_share", \.resumeShare, .quantity(to: .one),
                 "The share of its compressed pages that a process brings back when it is resumed."),
@@ -42,8 +44,10 @@ extension CompressorSettings: Described {
                 "input", \.input, .quantity(to: .percent(400)),
                 "The most that may be compressed at once, as a share of the RAM, measured before compression."),
             Field(
-                "threads", \.threads, .count(1...CompressorSettings.mostThreads),
-                "How many batches are compressed at once, each on a core of its own if one is free."),
+                "threads", \.threads, .count(0...CompressorSettings.mostThreads),
+                drawn: .numbers(1, CompressorSettings.mostThreads),
+                "How many batches are compressed at once, each on a core of its own if one is free. 0, with "
+                    + "`reclaim: linux`: only processes that find no page compress, as at a memory group's limit."),
         ])
 }
 
@@ -58,5 +62,27 @@ extension Compressibility: Described {
                 "repeated", \.repeated, .quantity(to: .one),
                 "The share of pages that are one repeated word: they take no room."),
             Field("incompressible", \.incompressible, .quantity(to: .one), "The share of pages that do not compress."),
+        ])
+}
+
+extension SwapSettings: Described {
+    static let definition = Definition<SwapSettings>(
+        base: SwapSettings(),
+        fields: [
+            Field(
+                "zram", \.zram, Codec<Bool>.flag.mapped({ Optional($0) }, { $0 ?? false }),
+                "The compressor is the zram of Linux: `compressor.input` is the size of this swap device, and each "
+                    + "page that is compressed takes a slot of it. Left out: true on a device with a compressor that "
+                    + "is neither Apple's by name nor has a `kernel`."),
+            Field(
+                "disk", \.disk, .scaled(), drawn: .sizes(.mebibytes(1), .gibibytes(1)),
+                "Swap on a disk, in bytes of pages. It takes the oldest contents of a compressor that is full, as the "
+                    + "writeback of zram and zswap does. 0B: there is none. Needs `codec: model`."),
+            Field(
+                "write_rate", \.writeRate, .scaled(from: .slowest), drawn: .rates(.mebibytes(8), .gibibytes(2)),
+                "How fast the disk takes pages. The default is a guess."),
+            Field(
+                "read_rate", \.readRate, .scaled(from: .slowest), drawn: .rates(.mebibytes(8), .gibibytes(2)),
+                "How fast the disk gives pages back. The main thread that uses them waits. The default is a guess."),
         ])
 }

@@ -149,11 +149,26 @@ extension Device: Described {
         device.like.flatMap(DevicePreset.named)?.linux != nil
     }
 
+    /// A device without a name whose compressor is zram has the figures of zram.
+    private static func withZram(_ device: Device, _ tree: Tree) -> Device {
+        guard let compressor = tree["compressor"], compressor.text != "off", tree["kernel"]?.text ?? "none" == "none",
+            tree["swap"]?["zram"]?.text != "false"
+        else { return device }
+        var device = device
+        device.compressor = .zram
+        return device
+    }
+
+    /// Whether Linux manages the device's memory, or the scenario says something of that.
+    private static let concernsLinux: @Sendable (Device) -> Bool = { device in
+        device.isZramByDefault || device.swap != SwapSettings() || device.reclaim != nil
+    }
+
     static let definition = Definition<Device>(
         base: Device(ceiling: .zero),
         preset: "like",
         start: { tree, device in
-            guard let preset = DevicePreset.named(tree["like"]?.text ?? "") else { return device }
+            guard let preset = DevicePreset.named(tree["like"]?.text ?? "") else { return withZram(device, tree) }
             guard compresses(preset, tree) else { return preset.device }
             var device = preset.deviceWithCompressor
             // What the preset has in addition must not contradict what the scenario says.
@@ -238,7 +253,7 @@ extension Device: Described {
                     + "available, and which release jetsam is of. Needs a compressor. None: Plimsoll's own rules."),
             Field(
                 "fallback", \.fallback.rule, .choice("fallback", "fallbacks"), omitted: { $0 == .requester },
-                chance: 25,
+                stated: hasLinuxByName, chance: 25,
                 "Who ends a process when an allocation finds no room and the policy frees none. `requester`: the "
                     + "process that waits, once it has waited in vain. `kernel-oom`: Linux's kernel ends the process "
                     + "with most badness, at once, where a real one first stalls for a while. Documented."),
@@ -247,6 +262,17 @@ extension Device: Described {
                 omitted: { $0 == .standard }, stated: hasLinuxByName, chance: 15,
                 "The long-term release of Linux whose OOM killer the device has: for `fallback: kernel-oom` and for "
                     + "the policy `kernel-oom`. The rules are documented."),
+            Field(
+                "swap", \.statedSwap, .record, omitted: { _ in true }, stated: concernsLinux,
+                "Linux's swap, which its killers and rules look at, and its kernel's badness. It is the device's "
+                    + "compressor, and a disk behind it."),
+            Field(
+                "reclaim", \.statedReclaim, .choice("way to make room", "ways to make room"),
+                omitted: { _ in true }, stated: concernsLinux,
+                "Who makes room. `background`: the compressor alone. `linux`: kswapd does between two watermarks of "
+                    + "free memory, and a process that finds less than the lowest one makes room itself; that time, "
+                    + "and the time in which pages come back, is a stall (PSI). Left out: `linux` if the compressor "
+                    + "is zram."),
             Field(
                 "wired", \.wired, .wiredPoints, omitted: \.isEmpty,
                 "What the system wires beyond `reserved`, over time, such as the graphics of a game. It takes free "

@@ -66,7 +66,8 @@ public struct DevicePreset: Sendable {
         device.appLimit = appLimit?.value
         device.entitledLimit = entitledLimit?.value
         if let marks { device.marks = marks.value }
-        if let linux { device.fallback.linux = linux.value }
+        device.linuxMemory.isOfApple = marks != nil
+        if let linux { device.fallback = DeviceFallback(.kernelOOM, linux: linux.value) }
         return device
     }
 
@@ -82,7 +83,7 @@ public struct DevicePreset: Sendable {
             if freezer.isOn.value { device.freezer = freezerSettings }
         }
         device.reserved = reservedWithCompressor.value
-        var settings = CompressorSettings()
+        var settings = linux == nil ? CompressorSettings() : .zram
         settings.input = compressor.holds.value.share(of: ceiling.value)
         settings.threads = compressor.threads.value
         device.compressor = settings
@@ -258,7 +259,11 @@ extension DevicePreset {
                 key("device.freezer", freezer.isOn.map { $0 ? "on" : "off" }),
             ]
         }
-        if let linux { facts.append(key("device.linux", linux.map { $0.rawValue })) }
+        if let linux {
+            facts.append(
+                key("device.fallback", Figure("\(device.fallback.rule.rawValue)", .documented, "Linux, mm/oom_kill.c")))
+            facts.append(key("device.linux", linux.map { $0.rawValue }))
+        }
         facts.append(key("policy", policy.map { kernel == nil ? $0.words : $0.name }))
         facts.append(key("monitor.preset", kernel == nil ? monitor.map { $0.preset } : DevicePreset.ratio))
         if monitor.value.warningMinimumFootprint > .zero {

@@ -24,6 +24,14 @@ final class MemoryWaiters {
         var shortage: Shortage
     }
 
+    /// A main thread that is busy with making room.
+    private struct Stall {
+        let process: ProcessReference
+        /// The continuation that ends it.
+        let serial: Int
+        let isDirect: Bool
+    }
+
     /// By memory slot.
     private var waits: [Wait?] = []
     /// In the order in which they began to wait.
@@ -35,6 +43,10 @@ final class MemoryWaiters {
     /// Memory has come back and the waiting processes have not tried again yet.
     private var areDue = false
     private(set) var stalls = StallMeter()
+    /// Processes that make room themselves, or whose pages come back from swap.
+    private var stalled: [Stall] = []
+    /// Whether that is a stall, as on Linux.
+    private let countsReclaim: Bool
     /// The most that is allocated before time passes.
     private let slice: ByteCount
     private let memory: any DeviceMemory
@@ -45,8 +57,9 @@ final class MemoryWaiters {
 
     init(
         slice: ByteCount, memory: any DeviceMemory, processes: ProcessTable, scheduler: Scheduler, agenda: Agenda,
-        recorder: RunRecorder
+        recorder: RunRecorder, countsReclaim: Bool
     ) {
+        self.countsReclaim = countsReclaim
         self.slice = slice
         self.memory = memory
         self.processes = processes
@@ -129,7 +142,10 @@ final class MemoryWaiters {
     }
 
     /// Removes a process that has ended.
-    func forget(_ process: LiveProcess) { queue.removeAll { $0 == process.reference } }
+    func forget(_ process: LiveProcess) {
+        queue.removeAll { $0 == process.reference }
+        endStall(of: process)
+    }
 
     // MARK: Memory comes back
 
@@ -188,14 +204,33 @@ final class MemoryWaiters {
 
     // MARK: Stalls
 
+    /// Whether a process makes room itself (direct reclaim).
+    var isReclaimingDirectly: Bool { stalled.contains(where: \.isDirect) }
+
+    /// The process makes room, or brings pages back, until its present continuation.
+    func beginStall(of process: LiveProcess, isDirect: Bool) {
+        guard countsReclaim else { return }
+        endStall(of: process)
+        stalled.append(Stall(process: process.reference, serial: process.thread.serial, isDirect: isDirect))
+    }
+
+    /// It does so no longer.
+    func endStall(of process: LiveProcess) {
+        if !stalled.isEmpty { stalled.removeAll { $0.process == process.reference } }
+    }
+
+    private func isStalled(_ process: LiveProcess) -> Bool {
+        stalled.contains { $0.process == process.reference && $0.serial == process.thread.serial }
+    }
+
     /// Accounts for the time since the last event: a process that waits for memory has waited all of it. Waiting for
-    /// file pages that were dropped counts, too.
+    /// file pages that were dropped counts, too, and on a device like Linux the time to make room.
     func accountStalls(until instant: Instant, _ reads: StorageReads) {
-        let isWaiting = !queue.isEmpty || reads.isStalling(at: agenda.now)
+        let isWaiting = !queue.isEmpty || !stalled.isEmpty || reads.isStalling(at: agenda.now)
         let isWorking =
             !isWaiting
             || processes.live.contains {
-                $0.thread.isRunning && !self.isWaiting($0) && !reads.isRead(by: $0)
+                $0.thread.isRunning && !self.isWaiting($0) && !self.isStalled($0) && !reads.isRead(by: $0)
             }
         stalls.advance(to: instant, isWaiting: isWaiting, isWorking: isWorking)
     }

@@ -15,7 +15,9 @@ import Reclaim
 /// when their process is resumed; the main thread then pays for decompressing.
 ///
 /// On a device with a kernel (`device.kernel`) it works as XNU's pageout daemon does (`PageoutRules`): by free pages
-/// alone, and it takes the pages that were used longest ago, whoever has them.
+/// alone, and it takes the pages that were used longest ago, whoever has them. So it does on a device that makes room
+/// like Linux (`KswapdRules`); there a process that finds no page compresses some itself, and a disk may take what the
+/// compressor has no room for (`SwapDisk`).
 final class PageCompressor {
     /// A batch that is on the cores.
     private struct Batch {
@@ -39,7 +41,7 @@ final class PageCompressor {
         var all = ByteCount.zero
         /// In pages of one repeated word.
         var repeated = ByteCount.zero
-        /// Contents read from the store.
+        /// What was read from the store: contents of the freezer's, or pages of a disk's.
         var read = ByteCount.zero
     }
 
@@ -59,16 +61,42 @@ final class PageCompressor {
     private struct Pageout {
         let rules: PageoutRules
         var sample: CompressorSample
-        /// How fast the store gives contents back; nil without a store.
-        let storeRate: ByteRate?
+    }
+
+    /// Free memory at which it begins and ends to work.
+    private struct Watermarks {
+        let begins: ByteCount
+        let ends: ByteCount
         /// Whether it has begun and not come to its end.
         var isRunning = false
 
         /// Whether it works, with so much free memory.
         mutating func works(withFree free: ByteCount) -> Bool {
-            if free < rules.begins { isRunning = true }
-            if free >= rules.ends { isRunning = false }
+            if free < begins { isRunning = true }
+            if free >= ends { isRunning = false }
             return isRunning
+        }
+    }
+
+    /// How room is made on this device.
+    private struct Room {
+        /// Nil on a device that does not make room like Linux.
+        let linux: KswapdRules?
+        /// Nil on a device that keeps a share of its memory free.
+        var watermarks: Watermarks?
+        /// Free memory that no process gets.
+        let reserve: ByteCount
+        /// Whether the compressor works as kswapd does.
+        var isKswapds: Bool { linux != nil && watermarks != nil }
+
+        init(_ device: Device, _ settings: CompressorSettings, _ pageout: PageoutRules?) {
+            linux = device.reclaimsLikeLinux ? KswapdRules(device) : nil
+            reserve = pageout?.reserve ?? linux?.reserve ?? .zero
+            if let pageout {
+                watermarks = Watermarks(begins: pageout.begins, ends: pageout.ends)
+            } else if let linux, settings.keepFree == nil {
+                watermarks = Watermarks(begins: linux.begins, ends: linux.ends)
+            }
         }
     }
 
@@ -92,6 +120,12 @@ final class PageCompressor {
     private var accounts: [Account] = []
     /// Nil on a device without a kernel.
     private var pageout: Pageout?
+    /// How it makes room.
+    private var room: Room
+    /// How fast the store gives contents back; nil without a store.
+    private let storeRate: ByteRate?
+    /// The disk of Linux's swap; nil without one.
+    private let disk: SwapDisk?
     /// What came back too soon.
     private var soon: RefaultWindow
     /// When pages were used, by the numbers of their uses.
@@ -123,9 +157,11 @@ final class PageCompressor {
         guard let settings = device.compressor, let pages = memory.compressor else { return nil }
         self.settings = settings
         pageout = supply.pageout.map {
-            let sample = CompressorSample(page: device.page.size * memory.scale)
-            return Pageout(rules: $0, sample: sample, storeRate: device.freezer?.readRate)
+            Pageout(rules: $0, sample: CompressorSample(page: device.page.size * memory.scale))
         }
+        room = Room(device, settings, supply.pageout)
+        disk = SwapDisk(device.swap, pages, memory, processes, supply.reads, agenda)
+        storeRate = disk == nil ? device.freezer?.readRate : device.swap.readRate
         self.pages = pages
         sampled = pages.figures
         ceiling = memory.books.ceiling
@@ -155,19 +191,20 @@ final class PageCompressor {
         isBeforeRun = false
         isFull = false
         sampled = pages.figures
-        counted = PagesBack(sampled)
+        counted = PagesBack(sampled, hasDisk: disk != nil)
     }
 
     // MARK: Compressing
 
     /// Whether memory is on its way, so that a policy need not be asked for a waiting process.
-    var isHelping: Bool { !underWay.isEmpty && !isThrashing }
+    var isHelping: Bool { (!underWay.isEmpty || disk?.isWriting == true) && !isThrashing }
 
     /// Begins a batch on each idle thread if memory is lacking and a process has pages to give.
     func consider() {
-        if let pageout, !isBeforeRun {
-            waiters.reserve(pageout.rules.reserve)
-            takeFiles()
+        if !isBeforeRun {
+            if room.reserve > .zero { waiters.reserve(room.reserve) }
+            if pageout != nil { takeFiles() }
+            if isFull { disk?.begin() }
         }
         while underWay.count < settings.threads, beginBatch() {}
     }
@@ -183,8 +220,14 @@ final class PageCompressor {
         let repeated = bytes * next.process.profile.memory.compressibility.repeated
         let time = settings.compressTime(bytes, repeated: repeated)
         recent.compressing += time
-        scheduler.run(time, WorkOrder(kind: .compress, owner: nil, serial: serial, purpose: .reclaim))
+        let order = WorkOrder(kind: .compress, owner: nil, serial: serial, purpose: .reclaim)
+        scheduler.run(time + searchTime(bytes), order)
         return true
+    }
+
+    /// What finding pages costs Linux in addition to compressing them, where free memory is short.
+    private func searchTime(_ bytes: ByteCount) -> TimeSpan {
+        room.isKswapds ? KswapdRules.search.time(for: bytes.unscaled(by: memory.scale)) : .zero
     }
 
     /// What is to be compressed beyond the batches under way; nil: nothing.
@@ -209,14 +252,15 @@ final class PageCompressor {
     /// take for nothing counts as free.
     private func lacking(below share: Ratio) -> ByteCount? {
         let wanted = waiters.first.flatMap { waiters.shortage(of: $0)?.wanted } ?? .zero
-        guard pageout == nil else { return lackingFree(for: wanted) }
+        guard room.watermarks == nil else { return lackingFree(for: wanted) }
         let missing = max(ceiling * share, wanted) - supply.obtainable
         return missing > .zero ? missing : nil
     }
 
     private func nextProcess() -> Choice? {
-        guard pageout == nil else { return oldest() }
-        guard let wanted = wanted(below: settings.keepFree) else { return nil }
+        guard room.watermarks == nil else { return oldest() }
+        let keepFree = settings.keepFree ?? CompressorSettings.keptFree
+        guard let wanted = wanted(below: keepFree) else { return nil }
         if let process = first(by: { $0.lastForeground ?? $0.launch.at }, where: \.phase.restsInMemory) {
             return Choice(process: process, wanted: wanted, usedBefore: .max)
         }
@@ -231,17 +275,60 @@ final class PageCompressor {
         return Choice(process: process, wanted: needed, usedBefore: .max)
     }
 
-    // MARK: XNU's pageout
+    // MARK: By free memory
 
-    /// What is missing of free memory until pageout ends, or of what a process waits for.
+    /// What is missing of free memory until its work ends, or of what a process waits for. On Linux pages of files are
+    /// dropped elsewhere, and count as free.
     private func lackingFree(for wanted: ByteCount) -> ByteCount? {
-        guard var pageout else { return nil }
-        let free = memory.available
-        let target = pageout.works(withFree: free) ? pageout.rules.ends : .zero
-        self.pageout?.isRunning = pageout.isRunning
-        let missing = max(target, wanted > .zero ? wanted + pageout.rules.reserve : .zero) - free
+        let free = pageout == nil ? supply.obtainable : memory.available
+        guard let works = room.watermarks?.works(withFree: free), let ends = room.watermarks?.ends else { return nil }
+        let missing = max(works ? ends : .zero, wanted > .zero ? wanted + room.reserve : .zero) - free
         return missing > .zero ? missing : nil
     }
+
+    /// An allocation found no room on a device that makes room like Linux: its process compresses the pages itself that
+    /// were used longest ago, whoever has them.
+    ///
+    /// - Returns: How long that keeps its main thread busy; nil: nothing was compressed.
+    func reclaimDirectly(for shortage: MemoryWaiters.Shortage) -> TimeSpan? {
+        guard let linux = room.linux, !isBeforeRun else { return nil }
+        let missing = shortage.wanted + linux.reserve - memory.available
+        guard missing > .zero, !isFull else { return nil }
+        let wanted = max(missing * .percent(150), linux.cluster).roundedUp(toMultipleOf: 4_096)
+        let before = pages.figures.repeated
+        let done = compressOldest(wanted)
+        // kswapd is woken.
+        defer { consider() }
+        guard done > .zero else { return nil }
+        let time = settings.compressTime(done, repeated: max(.zero, pages.figures.repeated - before))
+        recent.compressing += time
+        return time + KswapdRules.search.time(for: done.unscaled(by: memory.scale))
+    }
+
+    /// Compresses pages of any process, those used longest ago first.
+    private func compressOldest(_ wanted: ByteCount) -> ByteCount {
+        var done = ByteCount.zero
+        while done < wanted, let process = first(by: { pages.oldestUse(by: $0.slot) ?? .max }, where: { _ in true }) {
+            let part = compress(process, atMost: min(wanted - done, giveable(process)))
+            isFull = pages.figures.isFull
+            guard part > .zero else { break }
+            if process.phase.runsCode { accounts[process.slot.index].takenInUse += part }
+            done += part
+        }
+        return done
+    }
+
+    /// The disk has taken what it was given: the compressor has room again.
+    func finishWriting() {
+        guard let disk else { return }
+        if disk.finish() {
+            isFull = false
+            waiters.serve()
+        }
+        consider()
+    }
+
+    // MARK: XNU's pageout
 
     /// Takes pages of files, as far as they are taken before pages of processes. If no process has a page to give and
     /// a process waits, or free memory is far from its target, all of them are taken.
@@ -328,6 +415,14 @@ final class PageCompressor {
 
     // MARK: Coming back
 
+    /// Linux's watermarks of free memory; nil on a device that does not make room like Linux.
+    var kernelWatermarks: KernelWatermarks? {
+        room.linux.map { KernelWatermarks(least: $0.reserve, low: $0.begins) }
+    }
+
+    /// The size of the disk of Linux's swap; zero without one.
+    var diskSize: ByteCount { disk?.size ?? .zero }
+
     /// A process gets this slot.
     func begin(_ process: LiveProcess) {
         pages.declare(process.profile.memory.compressibility, of: process.slot)
@@ -339,7 +434,7 @@ final class PageCompressor {
     /// The process's memory has been used: pages may have come back.
     func noteUse(by process: LiveProcess) {
         guard !isBeforeRun, pages.broughtBack != counted.all else { return }
-        let books = PagesBack(pages.figures)
+        let books = PagesBack(pages.figures, hasDisk: disk != nil)
         let (back, slot) = (books.all - counted.all, process.slot.index)
         accounts[slot].unpaid.all += back
         accounts[slot].unpaid.repeated += books.repeated - counted.repeated
@@ -403,7 +498,7 @@ final class PageCompressor {
     /// - Returns: When the store has delivered that; nil: nothing was read.
     func takeRead(of process: LiveProcess) -> Instant? {
         let read = accounts[process.slot.index].unpaid.read
-        guard read > .zero, let rate = pageout?.storeRate else { return nil }
+        guard read > .zero, let rate = storeRate else { return nil }
         accounts[process.slot.index].unpaid.read = .zero
         return supply.reads.wait(of: process, for: rate.time(for: read), isRefault: true, at: agenda.now)
     }
@@ -430,9 +525,13 @@ final class PageCompressor {
 }
 
 extension PageCompressor.PagesBack {
-    /// All that came back so far.
-    fileprivate init(_ books: CompressorBooks) {
+    /// All that came back so far. What a disk has is not compressed, so it costs as little as a repeated word.
+    fileprivate init(_ books: CompressorBooks, hasDisk: Bool) {
         self.init(all: books.broughtBack, repeated: books.repeatedBroughtBack, read: books.readInAll)
+        if hasDisk {
+            read = books.swappedBack
+            repeated += books.swappedBack
+        }
     }
 }
 

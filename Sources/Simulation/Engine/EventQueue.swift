@@ -19,6 +19,8 @@ enum SimulationEvent {
     case memoryReturns(serial: Int)
     /// The compressor has compressed a batch of pages.
     case compressDone(serial: Int)
+    /// The disk of Linux's swap has taken what the compressor had no room for.
+    case swapWritten
     /// The freezer has compressed a process's pages.
     case freezeDone(serial: Int)
     case retryWaiters

@@ -66,6 +66,18 @@ struct Invariants {
         claim(
             swapped == books.swapped && swapped == stored,
             "processes have \(swapped) on flash, the device \(books.swapped), the store \(stored)")
+        checkSwap(books)
+    }
+
+    /// Checks that swap has room for what processes have there. In a scale model each process's share is rounded.
+    private func checkSwap(_ books: DeviceBooks) {
+        let (swapTotal, disk) = (snapshots.swapTotal, worker.compressor?.diskSize ?? .zero)
+        guard swapTotal > .zero else { return }
+        let rounding = memory.scale == .one ? ByteCount.zero : .kibibytes(8) * (processes.live.count + 2)
+        let used = books.compressed + books.swapped
+        claim(used <= swapTotal + rounding, "\(used) are in swap, whose size is \(swapTotal)")
+        claim(
+            books.swapped <= disk + rounding, "\(books.swapped) are on the disk of swap, whose size is \(disk)")
     }
 
     /// Checks that nothing is left after the last process has ended.

@@ -84,6 +84,7 @@ extension Simulation {
 
     func continueMainThread(_ process: LiveProcess, _ serial: Int) {
         guard process.thread.serial == serial else { return }
+        waiters.endStall(of: process)
         if let since = supply.reads.finish(process, at: now) {
             process.launch.addReading(from: since, until: now)
         }
@@ -100,14 +101,14 @@ extension Simulation {
             case .finished: return finishWork(of: process)
             case .filling(let bytes):
                 return scheduler.fill(bytes, order(.fill, for: process))
-            case .decompressing(let time): return scheduler.run(time, order(.fill, for: process))
+            case .decompressing(let time): return spend(time, onRoomFor: process, isDirect: false)
             case .reading(let until):
                 let serial = process.thread.expectContinuation()
                 return agenda.schedule(.mainThread(serial: serial), of: process, at: until)
             case .noRoom(let shortage):
-                if let time = supply.makeRoom(for: shortage) {
+                if let time = supply.makeRoom(for: shortage) ?? worker.compressor?.reclaimDirectly(for: shortage) {
                     waiters.end(process)
-                    return scheduler.run(time, order(.fill, for: process))
+                    return spend(time, onRoomFor: process, isDirect: true)
                 }
                 return beginWaiting(process, shortage)
             case .limitCrossed(let footprint):
@@ -117,6 +118,12 @@ extension Simulation {
             case .failed: return
             }
         }
+    }
+
+    /// The main thread makes room itself, or brings pages back. On a device like Linux it is stalled meanwhile.
+    private func spend(_ time: TimeSpan, onRoomFor process: LiveProcess, isDirect: Bool) {
+        scheduler.run(time, order(.fill, for: process))
+        waiters.beginStall(of: process, isDirect: isDirect)
     }
 
     private func finishWork(of process: LiveProcess) {

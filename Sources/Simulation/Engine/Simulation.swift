@@ -128,7 +128,7 @@ public final class Simulation {
         let supply = MemorySupply(plan, memory: memory, processes: processes, faults: faults)
         waiters = MemoryWaiters(
             slice: slice, memory: memory, processes: processes, scheduler: scheduler, agenda: agenda,
-            recorder: recorder)
+            recorder: recorder, countsReclaim: plan.device.reclaimsLikeLinux)
         worker = MemoryWorker(
             slice: slice, hasLimits: plan.hasProcessLimits, memory: memory, supply: supply, waiters: waiters,
             recorder: recorder, faults: faults, device: plan.device, processes: processes,
@@ -142,10 +142,10 @@ public final class Simulation {
             recorder: recorder, agenda: agenda)
         let knowsFuture = type(of: policy).needs.contains(.oracle)
         snapshots = Snapshots(
-            of: size, plan.monitor, seed: plan.seed,
+            of: size, plan,
             foresight: knowsFuture ? KnownFuture(user, plan, memory: memory, processes: processes) : nil,
             worker: worker, freezer: freezer, memory: memory, processes: processes, changes: changes, agenda: agenda,
-            faults: faults, protectsForeground: plan.limits.protectForeground, verifies: options.verifies)
+            faults: faults, verifies: options.verifies)
         let returning = ReturningMemory(plan.device.reclaimRate, memory, scheduler, faults)
         sampler = Sampler(
             plan.appRows,
@@ -287,6 +287,7 @@ public final class Simulation {
         case .reclaimDone(let serial): finishReclaim(serial)
         case .memoryReturns(let serial): returnMemory(serial)
         case .compressDone(let serial): finishCompression(serial)
+        case .swapWritten: worker.compressor?.finishWriting()
         case .freezeDone(let serial): if freezer?.finish(serial) == true { waiters.serve() }
         case .retryWaiters: retryWaiters()
         case .wiredChanges: changeWired()

@@ -1,5 +1,6 @@
 import Lifecycle
 import Memory
+import Plan
 import Pressure
 import Quantities
 import Reclaim
@@ -31,6 +32,8 @@ final class Snapshots {
     /// For a policy that knows the future.
     private let foresight: KnownFuture?
     private let protectsForeground: Bool
+    /// All swap; zero: the device has none.
+    let swapTotal: ByteCount
     private let memory: any DeviceMemory
     private let processes: ProcessTable
     private let changes: ChangedProcesses
@@ -40,14 +43,15 @@ final class Snapshots {
     private let verifies: Bool
 
     init(
-        of device: DeviceSize, _ monitor: MonitorSettings, seed: UInt64, foresight: KnownFuture?, worker: MemoryWorker,
+        of device: DeviceSize, _ plan: RunPlan, foresight: KnownFuture?, worker: MemoryWorker,
         freezer: Freezer?, memory: any DeviceMemory, processes: ProcessTable, changes: ChangedProcesses, agenda: Agenda,
-        faults: RunFaults, protectsForeground: Bool, verifies: Bool
+        faults: RunFaults, verifies: Bool
     ) {
-        self.protectsForeground = protectsForeground
+        swapTotal = plan.swapTotal
+        protectsForeground = plan.limits.protectForeground
         self.device = device
-        self.seed = seed
-        self.monitor = monitor
+        seed = plan.seed
+        monitor = plan.monitor
         self.foresight = foresight
         self.worker = worker
         self.freezer = freezer
@@ -69,6 +73,8 @@ final class Snapshots {
             processes: processSnapshots(), monitor: monitor)
         snapshot.reading = question.reading
         snapshot.measures = SystemMeasures(worker, memory.compressor?.figures)
+        snapshot.measures.swapTotal = swapTotal
+        snapshot.measures.swapFree = max(.zero, swapTotal - books.compressed - books.swapped)
         snapshot.measures.freezer = freezer?.state ?? FreezerState.none
         snapshot.history = history
         snapshot.device = device
@@ -154,7 +160,12 @@ final class Snapshots {
             answersWarning: process.warnings.isAnswering, isBusy: process.isBusy,
             relaunchCost: process.launch.relaunchCost, scenes: scenes(of: process))
         snapshot.positionedAt = bands.position(at: agenda.now)
-        (snapshot.memory.compressed, snapshot.memory.onFlash) = (books.compressed, books.swapped)
+        snapshot.memory.compressed = books.compressed
+        if swapTotal > .zero {
+            snapshot.memory.swapped = books.compressed + books.swapped
+        } else {
+            snapshot.memory.onFlash = books.swapped
+        }
         followSupply(of: process, in: &snapshot)
         snapshot.limit = process.presentLimit
         snapshot.isEnding = process.isEnding
@@ -226,7 +237,6 @@ final class Snapshots {
 }
 
 extension SystemMeasures {
-    /// This device has no swap; its measures stay zero.
     fileprivate init(_ worker: MemoryWorker, _ books: CompressorBooks?) {
         self.init()
         let (supply, waiters) = (worker.supply, worker.waiters)
@@ -239,8 +249,9 @@ extension SystemMeasures {
             compressorUse = books.use
             (refaulted, refaultedAtMost) = compressor.refaults
             self.compressor = compressor.state
+            watermarks = compressor.kernelWatermarks
         }
-        directReclaim = !waiters.isEmpty
+        directReclaim = !waiters.isEmpty || waiters.isReclaimingDirectly
         some = waiters.stalls.some
         full = waiters.stalls.full
         (someLost, fullLost) = waiters.stalls.lostWithinWindow
