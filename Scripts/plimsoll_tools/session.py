@@ -30,7 +30,7 @@ from plimsoll_tools.checkout import ROOT, program
 from plimsoll_tools.command_line import Parser, end_in_order, output
 from plimsoll_tools.whole_file import write_text
 
-SESSION = ("plimsoll run Scenarios/headline.yaml", "plimsoll explain runs/headline --app editor --most 1")
+SESSION = ("plimsoll run Scenarios/headline.yaml", "plimsoll explain runs/headline --app editor")
 
 COLUMNS, ROWS = 100, 200
 """Of the terminal. No session is longer than so many rows; the picture ends with the last row that is not empty."""

@@ -83,11 +83,11 @@ extension CheckReport {
     /// in as many, and the interval of the share reaches below, more runs have to decide.
     ///
     /// - Parameters:
-    ///   - footprint: The app's own; nil if it was not measured.
+    ///   - footprint: The app's own, as it was asked for or measured; nil if it is not known.
     ///   - file: The scenario's file; nil without one.
     package init(of answer: Answer, footprint: ByteCount?, file: String?) {
         let question = answer.question
-        let size = footprint.map { ", \($0.readable)," } ?? ""
+        let size = footprint.map { ", \($0)," } ?? ""
         let outcome: Outcome =
             switch answer.verdictWord {
             case .yes: .passed
@@ -100,7 +100,7 @@ extension CheckReport {
             [
                 Case(
                     claim + (question.device.map { " on \($0)" } ?? ""), file: file, outcome,
-                    (answer.sentences(of: .own).prefix(1) + answer.sentences(of: .assumptions)).joined(separator: " "))
+                    answer.checked)
             ])
     }
 }

@@ -21,6 +21,12 @@ extension Answer {
         }
     }
 
+    /// What a check says: the answer, how the app ends, and what is assumed of its memory.
+    public var checked: String {
+        ([verdict] + [howItEnds, incompressibleSentence, entitlementSentence].compactMap(\.self))
+            .joined(separator: " ")
+    }
+
     /// A difference of shares in whole percentage points, with its sign; halves are rounded away from zero.
     public static func points(_ difference: Double) -> String {
         let whole = Int((difference * 100).rounded())

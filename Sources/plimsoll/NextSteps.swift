@@ -4,7 +4,6 @@ import Memory
 import Metrics
 import Plan
 import Quantities
-import Reclaim
 import Scenario
 import Simulation
 
@@ -52,11 +51,7 @@ struct NextSteps {
     /// The run's policy and another one to compare it with; nil if no value of `--policy` denotes the run's.
     private var policies: [String]? {
         let own = plan.policy
-        let table = PolicyCatalogue.type(named: own.name)?.parameterTable ?? []
-        let isPlain = own.parameters.allSatisfy { set in
-            table.contains { $0.name == set.name && $0.standard == set.value }
-        }
-        guard policyFile != nil || (own.rules.isEmpty && isPlain) else { return nil }
+        guard policyFile != nil || own.rules.isEmpty && own.ownParameters.isEmpty else { return nil }
         return [policyFile ?? own.name, own.name == "jetsam" ? "ladder" : "jetsam"]
     }
 

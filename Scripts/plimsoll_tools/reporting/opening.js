@@ -37,7 +37,7 @@ function lossCard(app, places) {
   const buttons = [html("button", { onclick: () => showKill(place) }, "show it"), block ? html("button", { onclick: () => showExplanation(place) }, "whole explanation") : null];
   return html("article", { class: "loss", "data-app": app },
     html("div", { class: "head" }, html("button", { class: "name", "data-app": app, "aria-pressed": String(app === view.app), onclick: () => chooseApp(app) }, app), html("span", {}, `ended at ${clock(kill.t)}; ${feltText(kill)}`)),
-    kill.course ? html("p", {}, kill.course) : null, html("dl", { class: "explanation" }, html("dt", {}, "Why"), html("dd", {}, kill.reason), html("dt", {}, "It held"), html("dd", {}, deviceBytes(kill.footprint)), html("dt", {}, block ? "What would have saved it" : "What would have saved it, this tells:"), ...remedies(kill)),
+    kill.course ? html("p", {}, kill.course) : null, html("dl", { class: "explanation" }, html("dt", {}, "Why"), html("dd", {}, kill.reason), html("dt", {}, "It held"), html("dd", {}, deviceBytes(kill.footprint)), html("dt", {}, block ? "What would have saved it" : "What would have saved it is not on this page; this tells:"), ...remedies(kill)),
     again.length ? html("div", {}, "Lost again: ", ...again.slice(0, 6).map((one) => html("button", { class: "quiet", onclick: () => showKill(one) }, clock(run().kills[one].t))), again.length > 6 ? ` and ${again.length - 6} more` : null) : null,
     html("div", { class: "tools" }, ...buttons.filter(Boolean)));
 }
@@ -71,7 +71,7 @@ function opening(parent) {
   const cards = first.map(([app, places]) => lossCard(app, places));
   const figures = html("div", { class: "figures" }, ...run().headline.map(([label, value, bad]) => html("div", { class: bad ? "figure bad" : "figure" }, html("b", {}, value), html("span", {}, label))));
   const losses = html("div", { class: "losses" }, ...[...cards.slice(0, MOST_CARDS), otherEnds()].filter(Boolean));
-  parent.append(html("div", { class: "opening" }, run().sentence ? html("p", { class: "sentence" }, run().sentence) : null, losses.children.length ? losses : null,
+  parent.append(html("div", { class: "opening" }, run().sentence ? html("p", { class: "sentence" }, run().sentence) : null, /^Some ends/.test(run().explained.note) ? html("p", {}, run().explained.note) : null, losses.children.length ? losses : null,
     cards.length > MOST_CARDS ? folded(`${cards.length - MOST_CARDS} more lost apps`, html("div", { class: "losses" }, ...cards.slice(MOST_CARDS))) : null,
     folded("All figures of the run", figures)));
 }

@@ -307,7 +307,7 @@ function stackPanel(parent, name, height, layers, isUnder) {
     if (flash.length) for (const [stroke, width] of [[PAPER, 3.4], ["var(--flash)", 1.8]]) svg(frame.paint, "path", { d: steps(frame, times, flash, y), fill: "none", stroke, "stroke-width": width });
     const size = high() >= 2 * GIB ? GIB : MIB, step = 2 ** Math.ceil(Math.log2(high() / size / (height < 300 ? 4 : 6)));
     for (let value = 0; value <= high() / size; value += step) svg(frame.root, "text", { x: frame.left - 6, y: y(value * size) + 4, "text-anchor": "end", class: "quiet" }, `${value}${value ? size === GIB ? " GiB" : "" : ""}`);
-    svg(frame.root, "text", { x: 2, y: top - 4, class: "quiet" }, size === GIB ? "" : "MiB");
+    svg(frame.root, "text", { x: 2, y: top - 4, class: "quiet" }, [size === GIB ? "" : "MiB", (run().scale || 1) === 1 ? "" : `model 1:${+(1 / run().scale).toPrecision(3)}`].filter(Boolean).join(", "));
     for (const [level, resident] of Object.entries(isUnder ? run().thresholds : {})) {
       svg(frame.paint, "line", { x1: frame.left, x2: frame.right, y1: y(resident), y2: y(resident), stroke: PAPER, "stroke-width": 3 });
       svg(frame.paint, "line", { x1: frame.left, x2: frame.right, y1: y(resident), y2: y(resident), stroke: LEVELS[level], "stroke-width": 1.6, "stroke-dasharray": "7 3" });

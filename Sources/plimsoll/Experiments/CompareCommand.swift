@@ -131,9 +131,8 @@ struct CompareCommand: ParsableCommand {
         guard !options.quiet else { return }
         let seconds = String(format: "%.1f s, %.1f s of CPU", clock.seconds, cost.cpuSeconds)
         let report = [NextSteps.program, "report", booked.path].map(ShellWord.quoted).joined(separator: " ")
-        let done =
-            "\(cost.runs.counted("run")) in \(seconds), \(jobs) at a time; written to \(booked.path); "
-            + "\(report) draws it"
+        let place = "written to \(booked.path); \(report) draws it"
+        let done = "\(cost.runs.counted("run")) in \(seconds), \(jobs) at a time; \(place)"
         let table = ComparisonTable(comparison, metrics: metrics.isEmpty ? MetricSense.short : metrics)
         let parts =
             switch (options.format, printsAll) {

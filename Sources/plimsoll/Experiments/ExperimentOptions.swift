@@ -189,6 +189,8 @@ struct ExperimentPlanner {
             plan.policies[policy]?.fingerprint = Fingerprint(ofFile: given).description
         }
         guard let input else { preconditionFailure("a plan without policies or combinations") }
+        let own = try? ScenarioLoader.load(path: path, overrides: Overrides(sets: options.sets)).get()
+        warnings += own.flatMap { plan.warning(of: $0.policy) }.map { ["\(path): warning: \($0)"] } ?? []
         return input
     }
 

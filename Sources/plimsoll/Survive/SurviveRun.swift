@@ -19,6 +19,8 @@ struct SurviveRun {
     private let clock = ExperimentClock()
     private let question: Question
     private let sizing: Sizing?
+    /// The app's footprint as the command has it.
+    private let asked: ByteCount?
     private let player: FatePlayer
     private let jobs: Int
 
@@ -45,6 +47,7 @@ struct SurviveRun {
             sizing = try Sizing(plan.apps[app], player: player)
         }
         self.sizing = sizing
+        asked = sizes.own
         jobs = try SurviveRun.jobs(command, plan, traces)
         var question = Question(
             plan: plan, app: app, seeds: try command.seedList(), share: command.probability)
@@ -170,7 +173,7 @@ struct SurviveRun {
         let answer = Answer(study)
         try finish(answer, guessed, folder, made: made)
         return try command.checks.tell(
-            CheckReport(of: answer, footprint: sizing?.present, file: command.scenario), keeping: inputs,
+            CheckReport(of: answer, footprint: asked ?? sizing?.present, file: command.scenario), keeping: inputs,
             besides: folder.path)
     }
 
