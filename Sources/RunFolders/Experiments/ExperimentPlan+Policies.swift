@@ -2,7 +2,7 @@ import Experiments
 import Reclaim
 
 extension PolicySettings {
-    /// The parameters that do not have their standard values, as `name: value`. The policy's bare name has none of them.
+    /// The parameters without their standard values, as `name: value`. The policy's bare name has none of them.
     package var ownParameters: [String] {
         let table = PolicyCatalogue.type(named: name)?.parameterTable ?? []
         return parameters.filter { set in !table.contains { $0.name == set.name && $0.standard == set.value } }
