@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import subprocess
 import time
@@ -85,7 +84,8 @@ def broken_claims(directory: Path) -> list[str]:
     """The words of the expectations that failed; one of them may be an app's name."""
     claims = read_json(directory / "manifest.json").get("expectations")
     broken = [one for one in claims if isinstance(one, dict) and one.get("held") is False] if isinstance(claims, list) else []
-    return [word for one in broken for word in re.findall(r"[\w-]+", str(one.get("expectation")))]
+    texts = ("".join(letter if letter.isalnum() or letter in "_-" else " " for letter in str(one.get("expectation"))) for one in broken)
+    return [word for text in texts for word in text.split()]
 
 
 def of_tables(run: Run, most: int | str | None) -> Question:
