@@ -86,7 +86,9 @@ extension WorldFrame {
         if draw.chance(70) {
             var swap = Record(path: "device.swap")
             swap.put(["zram": 50], &draw)
-            if draw.chance(60), compressor["codec"]?.text != "lz4" {
+            // A small disk alone may have no room for what is compressed when the run begins.
+            let isAlone = swap.tree["zram"]?.text == "false"
+            if draw.chance(60), compressor["codec"]?.text != "lz4", !isAlone {
                 swap.put("disk", draw.size(.kibibytes(64), max(.mebibytes(1), ByteCount(ceiling.bytes / 4))))
                 swap.put(["write_rate": 40, "read_rate": 40], &draw)
             }
