@@ -207,7 +207,7 @@ class Explanations(ReportCase):
         app = next(one for one in table["app"] if one not in set(table.loc[table["felt"] != "", "app"]))
         manifest = run / "manifest.json"
         known = json.loads(manifest.read_text("utf-8")) if manifest.exists() else {}
-        claims = [{"expectation": f"{app} survives", "held": False, "observed": "0"}, {"expectation": "none survives", "held": True}]
+        claims = [{"expectation": f"{app} survives", "app": app, "held": False, "observed": "0"}, {"expectation": "none survives", "held": True}]
         manifest.write_text(json.dumps({**known, "expectations": claims}), "utf-8")
         self.assertIsNone(explanations.early(run, None))
         with mock.patch.dict(os.environ, {"PLIMSOLL": "/nowhere"}), mock.patch.object(explanations.Question, "begin"):
@@ -339,10 +339,10 @@ class Expectations(ReportCase):
         self.assertEqual(data_of(self.page(run))["runs"][0]["expectations"], [])
         write_package(run, expectations=["terminations == 0", "warnings >= 1"])
         # A run that was killed has checked none of them.
-        self.assertEqual(data_of(self.page(run))["runs"][0]["expectations"], [["terminations == 0", None, ""], ["warnings >= 1", None, ""]])
+        self.assertEqual(data_of(self.page(run))["runs"][0]["expectations"], [["terminations == 0", None, "", ""], ["warnings >= 1", None, "", ""]])
         outcomes = [{"expectation": "terminations == 0", "held": False, "observed": "3"}, {"expectation": "warnings >= 1", "held": True, "observed": "9"}]
         (run / "manifest.json").write_text(json.dumps({"expectations": outcomes}), "utf-8")
-        self.assertEqual(data_of(self.page(run))["runs"][0]["expectations"], [["terminations == 0", False, "3"], ["warnings >= 1", True, "9"]])
+        self.assertEqual(data_of(self.page(run))["runs"][0]["expectations"], [["terminations == 0", False, "3", ""], ["warnings >= 1", True, "9", ""]])
         for broken in ("[]", "{", '{"expectations": 3}', '{"expectations": [{}]}'):
             (run / "manifest.json").write_text(broken, "utf-8")
             self.assertEqual([claim[1] for claim in data_of(self.page(run))["runs"][0]["expectations"]], [None, None])

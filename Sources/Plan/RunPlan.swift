@@ -111,9 +111,6 @@ extension RunPlan {
     /// Whether the run's device has a compressor. Unbounded memory needs none.
     private var hasCompressor: Bool { effectiveCeiling == device.ceiling }
 
-    /// All swap of the run's device; zero: there is none.
-    public var swapTotal: ByteCount { hasCompressor ? device.swapTotal : .zero }
-
     /// The same run on the accounting backend. It has no contents that LZ4 could compress, so their sizes are drawn.
     public var onAccounting: RunPlan {
         var plan = self

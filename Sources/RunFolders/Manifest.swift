@@ -143,11 +143,14 @@ package struct Manifest: Encodable {
     /// A claim of the scenario's `expect`, and what came of it.
     package struct Claim: Encodable {
         package var expectation: String
+        /// The app's name; nil for a claim about the whole run.
+        package var app: String?
         package var observed: String
         package var held: Bool
 
         package init(_ result: ExpectationResult) {
             (expectation, observed) = (result.expectation.text, result.observed.text)
+            app = result.expectation.app
             held = result.holds
         }
 

@@ -47,7 +47,7 @@ public struct FatePlayer: Sendable {
     }
 
     /// The peak memory of an app alone in the foreground for `LoneApp.time`, or of another process at work.
-    func peak(of app: AppProfile) throws -> ByteCount {
+    public func peak(of app: AppProfile) throws -> ByteCount {
         let plan = LoneApp(app).plan
         let memory = try plan.makeDevice()
         let simulation = Simulation(plan, memory: memory, sinks: RunSinks { _ in NullSink() }, traces: traces)

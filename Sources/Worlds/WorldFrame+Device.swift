@@ -80,21 +80,23 @@ extension WorldFrame {
 
     /// Linux's swap and its way to make room, where no XNU manages the memory.
     private func putSwap(over compressor: Tree, in device: inout Record) {
-        var draw = Draw(seed, "swap")
         let kernel = device.tree["kernel"]?.text ?? (preset?.kernel == nil ? "none" : "")
         guard kernel == "none" else { return }
-        if draw.chance(70) {
-            var swap = Record(path: "device.swap")
-            swap.put(["zram": 50], &draw)
-            // A small disk alone may have no room for what is compressed when the run begins.
-            let isAlone = swap.tree["zram"]?.text == "false"
-            if draw.chance(60), compressor["codec"]?.text != "lz4", !isAlone {
-                swap.put("disk", draw.size(.kibibytes(64), max(.mebibytes(1), ByteCount(ceiling.bytes / 4))))
-                swap.put(["write_rate": 40, "read_rate": 40], &draw)
-            }
-            device.put("swap", swap.tree)
-        }
+        if let swap = swap(over: compressor) { device.put("swap", swap) }
+        var draw = Draw(seed, "reclaim")
         device.put(["reclaim": 50], &draw)
+    }
+
+    private func swap(over compressor: Tree) -> Tree? {
+        var draw = Draw(seed, "swap")
+        guard draw.chance(70) else { return nil }
+        var swap = Record(path: "device.swap")
+        swap.put(["zram": 50], &draw)
+        if draw.chance(60), compressor["codec"]?.text != "lz4" {
+            swap.put("disk", draw.size(.kibibytes(64), max(.mebibytes(1), ByteCount(ceiling.bytes / 4))))
+            swap.put(["write_rate": 40, "read_rate": 40], &draw)
+        }
+        return swap.tree
     }
 
     /// What a device has of its own: a preset, a name, limits and thresholds.
@@ -134,7 +136,10 @@ extension WorldFrame {
         // Contents that do not compress take as much in the pool, and its segments a little more: the last of them are
         // partly empty.
         let pool = ceiling * share("pool") * .percent(90) - ByteCount.kibibytes(780) * max(scale, .one)
-        return max(.zero, min(ceiling * share("input"), pool))
+        // Without zram, what is compressed takes slots of the disk.
+        let swap = swap(over: compressor)
+        let disk = swap?["zram"]?.text == "false" ? swap?["disk"]?.text.flatMap { try? ByteCount(parsing: $0) } : nil
+        return max(.zero, min(ceiling * share("input"), pool, disk ?? pool))
     }
 
     private func compressor() -> Tree? {

@@ -1,13 +1,11 @@
+import ArgumentParser
 import Lifecycle
-import Memory
-import Metrics
 import Plan
 import Pressure
 import Quantities
 import Reclaim
 import RunFolders
 import Scenario
-import Simulation
 import Survival
 import Workload
 
@@ -31,10 +29,11 @@ struct AppTrial {
     /// The peak memory of the app's process while a user has it in the foreground, unused dirty pages included. The
     /// run uses seed 1 and the accounting backend.
     func peak() throws -> ByteCount {
-        let memory = try HostMachine.makeDevice(of: plan)
-        let simulation = Simulation(plan, memory: memory, sinks: RunSinks { _ in NullSink() })
-        _ = try simulation.run(shouldStop: { Interruption.signalNumber != 0 })
-        return memory.books.peakResident - LoneApp.reserved
+        do {
+            return try FatePlayer(isInterrupted: { Interruption.signalNumber != 0 }).peak(of: app)
+        } catch is FatePlayer.Interrupted {
+            throw ExitCode(128 + Interruption.signalNumber)
+        }
     }
 
     /// The `memory.base`, in whole MiB, of an app of the archetype `plain` that peaks at about `size`. Interpolates

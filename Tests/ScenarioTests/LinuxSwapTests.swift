@@ -83,7 +83,7 @@ struct LinuxSwapTests {
         #expect(plan.device.isZram == isZram && plan.device.hasSwap == isZram)
         #expect(plan.device.reclaimsLikeLinux == isZram)
         let all = plan.device.compressor.map { plan.device.ceiling * $0.input } ?? .zero
-        #expect(plan.swapTotal == (isZram ? all : .zero))
+        #expect(plan.device.swapTotal == (isZram ? all : .zero))
         // zram's own figures are the default where the compressor is zram.
         if isZram, plan.device.isZramByDefault { #expect(plan.device.compressor?.keepFree == nil) }
         let again = try Self.plan(EffectiveScenario.yaml(of: plan))
@@ -106,7 +106,7 @@ struct LinuxSwapTests {
     @Test("swap counts zram's size and the disk's; a disk alone makes the compressor a zswap")
     func total() throws {
         func total(_ swap: String) throws -> ByteCount {
-            try Self.plan(Self.phone("compressor: { input: 25% }, swap: \(swap)")).swapTotal
+            try Self.plan(Self.phone("compressor: { input: 25% }, swap: \(swap)")).device.swapTotal
         }
         #expect(try total("{}") == .mebibytes(64))
         #expect(try total("{ disk: 100MiB }") == .mebibytes(164))
@@ -114,7 +114,7 @@ struct LinuxSwapTests {
         #expect(try total("{ zram: false }") == .zero)
         let scaled = try Self.plan(Self.phone("compressor: { input: 25% }, swap: { disk: 100MiB }")).scaled(
             by: .percent(50))
-        #expect(scaled.swapTotal == .mebibytes(82))
+        #expect(scaled.device.swapTotal == .mebibytes(82))
     }
 
     @Test("the watermarks are those of Linux 6.12")

@@ -175,7 +175,7 @@ struct ScenarioKey {
         if forms.contains(where: { $0["properties"] != nil }), let short = forms.first(where: isShorthand) {
             return "\(words(short)), or a mapping"
         }
-        let word = forms.contains { $0["const"] == .string("off") } ? "off" : "none"
+        let word = forms.lazy.compactMap { $0["const"].map(plain) }.first ?? "none"
         if let form = forms.first(where: { $0["const"] != .string(word) }) { return "\(words(form)), or `\(word)`" }
         let variants = elements(schema["oneOf"]).flatMap { members($0["properties"]).map { "`\($0.key)`" } }
         if !variants.isEmpty { return "a mapping with one of \(variants.joined(separator: ", "))" }

@@ -74,18 +74,17 @@ def early(directory: Path, most: int | str | None) -> Question | None:
     """The question, as far as the run's summary tells that it is a single one: it is asked before the tables are read."""
     summary = several.summary_of(directory)
     ended, felt = (several.number(summary.get(name)) for name in ("terminations", "terminations_felt"))
-    if ended is None or felt is None or felt > MOST_AT_ONCE or (most is None and broken_claims(directory)):
+    if ended is None or felt is None or felt > MOST_AT_ONCE or (most is None and apps_of_broken_claims(directory)):
         return None
     # Which apps it were does not matter here.
     return Question(directory, words_of(most, int(ended), ["?"] * int(felt)), most)
 
 
-def broken_claims(directory: Path) -> list[str]:
-    """The words of the expectations that failed; one of them may be an app's name."""
+def apps_of_broken_claims(directory: Path) -> list[str]:
+    """The apps that expectations are about that failed."""
     claims = read_json(directory / "manifest.json").get("expectations")
     broken = [one for one in claims if isinstance(one, dict) and one.get("held") is False] if isinstance(claims, list) else []
-    texts = ("".join(letter if letter.isalnum() or letter in "_-" else " " for letter in str(one.get("expectation"))) for one in broken)
-    return [word for text in texts for word in text.split()]
+    return [str(one["app"]) for one in broken if one.get("app")]
 
 
 def of_tables(run: Run, most: int | str | None) -> Question:
@@ -99,7 +98,7 @@ def of_tables(run: Run, most: int | str | None) -> Question:
     if most is None:
         # An app that was expected to live has a card, too.
         ended = set(table["app"]) - set(felt)
-        words = [["--most", "1", f"--app={app}"] for app in dict.fromkeys(broken_claims(run.directory)) if app in ended] + words
+        words = [["--most", "1", f"--app={app}"] for app in dict.fromkeys(apps_of_broken_claims(run.directory)) if app in ended] + words
     return Question(run.directory, words, most)
 
 

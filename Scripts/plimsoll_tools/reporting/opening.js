@@ -41,10 +41,8 @@ function lossCard(app, places) {
     again.length ? html("div", {}, "Lost again: ", ...again.slice(0, 6).map((one) => html("button", { class: "quiet", onclick: () => showKill(one) }, clock(run().kills[one].t))), again.length > 6 ? ` and ${again.length - 6} more` : null) : null,
     html("div", { class: "tools" }, ...buttons.filter(Boolean)));
 }
-/** Whether an expectation that failed names the app. */
-function isExpected(app) {
-  return run().expectations.some(([claim, held]) => held === false && (claim.match(/[\w-]+/g) || []).includes(app));
-}
+/** Whether an expectation about the app failed. */
+const isExpected = (name) => run().expectations.some(([, held, , app]) => held === false && app === name);
 /** Whether the end has a card. */
 const hasCard = (kill) => kill.felt || isExpected(kill.app);
 /** An end without a card, in one line. */

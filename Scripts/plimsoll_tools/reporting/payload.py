@@ -200,15 +200,16 @@ def text_of(run: Run, name: str) -> str:
 
 
 def expectations_of(run: Run) -> list[list[object]]:
-    """The scenario's claims about the run, each with whether it held and the value that was observed.
+    """The scenario's claims about the run, each with whether it held, the value that was observed, and the app that it is about.
 
     The manifest has the outcomes. A run that was killed has none, and its claims stay open.
     """
     try:
-        rows = [[str(one["expectation"]), one["held"] is True, str(one.get("observed", ""))] for one in run.manifest["expectations"]]
+        rows = [[str(one["expectation"]), one["held"] is True, str(one.get("observed", "")), str(one.get("app", ""))]
+                for one in run.manifest["expectations"]]  # fmt: skip
     except (LookupError, TypeError, AttributeError):
         rows = []
-    return rows or [[claim, None, ""] for claim in run.facts.expectations]
+    return rows or [[claim, None, "", ""] for claim in run.facts.expectations]
 
 
 def payload_of(run: Run, label: str) -> dict[str, Any]:

@@ -86,12 +86,15 @@ final class PageCompressor {
         var watermarks: Watermarks?
         /// Free memory that no process gets.
         let reserve: ByteCount
+        /// All swap of Linux; zero: the compressor is none, and there is no disk.
+        let swapTotal: ByteCount
         /// Whether the compressor works as kswapd does.
         var isKswapds: Bool { linux != nil && watermarks != nil }
 
         init(_ device: Device, _ settings: CompressorSettings, _ pageout: PageoutRules?) {
             linux = device.reclaimsLikeLinux ? KswapdRules(device) : nil
             reserve = pageout?.reserve ?? linux?.reserve ?? .zero
+            swapTotal = device.swapTotal
             if let pageout {
                 watermarks = Watermarks(begins: pageout.begins, ends: pageout.ends)
             } else if let linux, settings.keepFree == nil {
@@ -419,6 +422,9 @@ final class PageCompressor {
     var kernelWatermarks: KernelWatermarks? {
         room.linux.map { KernelWatermarks(least: $0.reserve, low: $0.begins) }
     }
+
+    /// All swap of Linux; zero without any.
+    var swapTotal: ByteCount { room.swapTotal }
 
     /// The size of the disk of Linux's swap; zero without one.
     var diskSize: ByteCount { disk?.size ?? .zero }

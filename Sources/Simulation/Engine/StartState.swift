@@ -245,9 +245,15 @@ struct StartState {
         let missing = min(entry.compressed, books.footprint) - books.compressed
         guard missing > max(StartState.tolerance, entry.compressed * .percent(1)) else { return nil }
         let most = memory.books.ceiling * (compressor?.settings.pool ?? .one)
+        let (used, slots) = (figures.compressed + figures.swapped, compressor?.swapTotal ?? .zero)
+        let isSwapFull = slots > .zero && slots - used < .kibibytes(4)
+        let bound =
+            isSwapFull
+            ? "swap is full, with \(slots.readable) (device.swap)"
+            : "the compressor's pool holds \(figures.pool.readable), of \(most.readable) at most "
+                + "(device.compressor.pool), and \(memory.available.readable) are free"
         return "the start of '\(name)' does not fit: \(books.compressed.readable) of \(entry.compressed.readable) are "
-            + "compressed; the compressor's pool holds \(figures.pool.readable), of \(most.readable) at most "
-            + "(device.compressor.pool), and \(memory.available.readable) are free"
+            + "compressed; \(bound)"
     }
 
     // MARK: Its state

@@ -33,7 +33,7 @@ final class Snapshots {
     private let foresight: KnownFuture?
     private let protectsForeground: Bool
     /// All swap; zero: the device has none.
-    let swapTotal: ByteCount
+    var swapTotal: ByteCount { worker.compressor?.swapTotal ?? .zero }
     private let memory: any DeviceMemory
     private let processes: ProcessTable
     private let changes: ChangedProcesses
@@ -47,7 +47,6 @@ final class Snapshots {
         freezer: Freezer?, memory: any DeviceMemory, processes: ProcessTable, changes: ChangedProcesses, agenda: Agenda,
         faults: RunFaults, verifies: Bool
     ) {
-        swapTotal = plan.swapTotal
         protectsForeground = plan.limits.protectForeground
         self.device = device
         seed = plan.seed
