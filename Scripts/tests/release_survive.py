@@ -114,8 +114,9 @@ class Survive(ReleaseCase):
         Both are measured here, two at a time, because machines differ, and one machine from hour to hour.
         """
         out = self.directory / "editor"
-        self.run_program("survive", "--like", "photo-editor", "--footprint", "300MiB", "--device", "pixel-6", "--day", "gaming", "--out", out,
-                         "--quiet")  # fmt: skip
+        # Too large for its device at times, so that changes are tried; a run of that one is short.
+        self.run_program("survive", "--like", "photo-editor", "--footprint", "1500MiB", "--device", "chromebook-4gb", "--day", "gaming",
+                         "--out", out, "--quiet")  # fmt: skip
         runs = int(rows(out / "survival.csv")[0]["runs_made"])
         self.assertLessEqual(runs, 250)
         whole = self.cost_of_runs(out / "scenario.yaml", 12)
