@@ -125,6 +125,15 @@ public protocol CompressedPages: AnyObject {
     ///   - bytes: The most bytes of contents that are written. The first page whose contents would be too much ends it.
     ///   - pages: The most pages, in bytes before compression; nil: any number.
     func swapOut(_ slot: MemorySlot, atMost bytes: ByteCount, pages: ByteCount?) -> SwappedPages
+
+    /// Moves the process's pages that were used longest ago to the store as they are, past the pool. Not on a device
+    /// whose compressor keeps real contents.
+    ///
+    /// - Parameters:
+    ///   - bytes: At most this much, in whole pages.
+    ///   - usedBefore: Only pages whose last use has a lower number (`oldestUse`).
+    /// - Returns: How much was moved.
+    func pageOut(_ slot: MemorySlot, atMost bytes: ByteCount, usedBefore: Int) -> ByteCount
 }
 
 extension CompressedPages {
@@ -379,5 +388,11 @@ extension BookedDevice: CompressedPages where Heaps: CompressingHeaps & ~Copyabl
         noteChange(slot.index)
         return heaps.frames.pointee.swapOut(
             slot.index, atMost: bytes.bytes, pages: pages.map { $0.bytes / DeviceRegion.pageSize } ?? .max)
+    }
+    func pageOut(_ slot: MemorySlot, atMost bytes: ByteCount, usedBefore: Int) -> ByteCount {
+        precondition(store.keeping.limits != nil, "a scale model's store is its original's")
+        noteChange(slot.index)
+        let most = bytes.bytes / DeviceRegion.pageSize
+        return pageBytes(heaps.pageOut(slot.index, most: most, usedBefore: usedBefore))
     }
 }

@@ -340,6 +340,22 @@ struct FrameTable: ~Copyable {
         return SwappedPages(pages: pageBytes(moved), written: ByteCount(written))
     }
 
+    /// Moves a page with a frame to the store as it is.
+    mutating func pageOut(_ page: Int) {
+        precondition(contents == nil, "the store keeps no contents that LZ4 compressed")
+        let slot = slot(of: page)
+        lists.remove(page, from: &holders[slot].framed)
+        lists.append(page, to: &holders[slot].swapped)
+        lists[page].stamp = 0
+        holders[slot].found = nil
+        pages[page].size = UInt16(DeviceRegion.pageSize)
+        pages[page].place = Place.store
+        store.swapped += 1
+        store.onStorage += DeviceRegion.pageSize
+        store.swappedInAll += 1
+        store.writtenInAll += DeviceRegion.pageSize
+    }
+
     private mutating func takeOut(_ page: Int) {
         let segment = Int(pages[page].place - Place.segments)
         let (earlier, later) = (pages[page].earlier, pages[page].later)

@@ -57,6 +57,9 @@ protocol CompressingHeaps: ProcessHeaps, ~Copyable {
     ///     they are not stored.
     /// - Returns: The number of pages.
     mutating func compress(_ slot: Int, most: Int, usedBefore: Int, stores: Bool, size: (Int) -> Int) -> Int
+
+    /// Moves pages of the slot that have a frame to the store as they are, those used longest ago first.
+    mutating func pageOut(_ slot: Int, most: Int, usedBefore: Int) -> Int
     /// Brings the slot's pages back that were compressed last, and then those that were swapped last. Returns their
     /// number.
     mutating func restore(_ slot: Int, most: Int) -> Int
@@ -217,10 +220,28 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: CompressingHeaps, ~Copyable {
     }
 
     mutating func compress(_ slot: Int, most: Int, usedBefore: Int, stores: Bool, size: (Int) -> Int) -> Int {
+        takeFrames(slot, most, usedBefore) { frames, page in
+            guard !stores || frames.pointee.segments.hasRoom(for: DeviceRegion.pageSize) else { return false }
+            frames.pointee.compress(page, size: size(page))
+            return true
+        }
+    }
+
+    mutating func pageOut(_ slot: Int, most: Int, usedBefore: Int) -> Int {
+        takeFrames(slot, most, usedBefore) { frames, page in
+            frames.pointee.pageOut(page)
+            return true
+        }
+    }
+
+    /// Takes frames from the slot's pages, those used longest ago first, until `take` refuses one.
+    @inline(__always)
+    private mutating func takeFrames(
+        _ slot: Int, _ most: Int, _ usedBefore: Int, _ take: (UnsafeMutablePointer<FrameTable>, Int) -> Bool
+    ) -> Int {
         var (done, run) = (0, 0..<0)
         while done < most, let page = frames.pointee.oldest(of: slot), frames.pointee.use(of: page) < usedBefore {
-            guard !stores || frames.pointee.segments.hasRoom(for: DeviceRegion.pageSize) else { break }
-            frames.pointee.compress(page, size: size(page))
+            guard take(frames, page) else { break }
             done += 1
             if page == run.upperBound, !run.isEmpty {
                 run = run.lowerBound..<page + 1

@@ -102,6 +102,10 @@ extension NamedCompressor {
     func swapOut(_ slot: MemorySlot, atMost bytes: ByteCount, pages: ByteCount?) -> SwappedPages {
         device.swapOut(slot, atMost: bytes, pages: pages)
     }
+
+    func pageOut(_ slot: MemorySlot, atMost bytes: ByteCount, usedBefore: Int) -> ByteCount {
+        device.pageOut(slot, atMost: bytes, usedBefore: usedBefore)
+    }
 }
 
 /// The device with real memory: one jemalloc arena per process, all on one region under the ceiling.

@@ -447,6 +447,12 @@ extension ScaleModel: CompressedPages {
         return SwappedPages(pages: done.pages * scale, written: min(done.written * scale, bytes))
     }
 
+    func pageOut(_ slot: MemorySlot, atMost bytes: ByteCount, usedBefore: Int) -> ByteCount {
+        let done = both.original.pageOut(slot, atMost: bytes.unscaled(by: scale), usedBefore: usedBefore)
+        follow(slot)
+        return done * scale
+    }
+
     /// The original's figures at the model's scale, but for what the model itself holds. Segments are the original's.
     var figures: CompressorBooks {
         var books = both.original.figures

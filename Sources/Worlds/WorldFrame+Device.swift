@@ -82,21 +82,32 @@ extension WorldFrame {
     private func putSwap(over compressor: Tree, in device: inout Record) {
         let kernel = device.tree["kernel"]?.text ?? (preset?.kernel == nil ? "none" : "")
         guard kernel == "none" else { return }
-        if let swap = swap(over: compressor) { device.put("swap", swap) }
+        let swap = swap(over: compressor)
         var draw = Draw(seed, "reclaim")
         device.put(["reclaim": 50], &draw)
+        guard var swap else { return }
+        var details = Draw(seed, "swap details")
+        swap.put(["search_time": 20], &details)
+        let isZram = swap.tree["zram"]?.text == "true"
+        if isZram || swap.tree["disk"] != nil, details.chance(30) {
+            swap.put("compact_after", .plain(details.chance(20) ? "never" : "\(details.number(0, 20))s"))
+        }
+        if isZram, device.tree["reclaim"]?.text != "background", details.chance(30) {
+            swap.put("extra_free", details.size(.zero, ByteCount(ceiling.bytes / 64)))
+        }
+        device.put("swap", swap.tree)
     }
 
-    private func swap(over compressor: Tree) -> Tree? {
+    private func swap(over compressor: Tree) -> Record? {
         var draw = Draw(seed, "swap")
         guard draw.chance(70) else { return nil }
         var swap = Record(path: "device.swap")
         swap.put(["zram": 50], &draw)
         if draw.chance(60), compressor["codec"]?.text != "lz4" {
             swap.put("disk", draw.size(.kibibytes(64), max(.mebibytes(1), ByteCount(ceiling.bytes / 4))))
-            swap.put(["write_rate": 40, "read_rate": 40], &draw)
+            swap.put(["write_rate": 40, "read_rate": 40, "disk_takes": 50], &draw)
         }
-        return swap.tree
+        return swap
     }
 
     /// What a device has of its own: a preset, a name, limits and thresholds.
@@ -137,7 +148,7 @@ extension WorldFrame {
         // partly empty.
         let pool = ceiling * share("pool") * .percent(90) - ByteCount.kibibytes(780) * max(scale, .one)
         // Without zram, what is compressed takes slots of the disk.
-        let swap = swap(over: compressor)
+        let swap = swap(over: compressor)?.tree
         let disk = swap?["zram"]?.text == "false" ? swap?["disk"]?.text.flatMap { try? ByteCount(parsing: $0) } : nil
         return max(.zero, min(ceiling * share("input"), pool, disk ?? pool))
     }

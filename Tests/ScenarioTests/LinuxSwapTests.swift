@@ -127,6 +127,11 @@ struct LinuxSwapTests {
         let least = ByteCount.kibibytes(11_585)
         #expect(sizes(.gibibytes(8)) == [least, least + ByteCount(8_589_934), least + ByteCount(17_179_868)])
         #expect(sizes(.mebibytes(256)) == [.kibibytes(2_048), .kibibytes(2_560), .kibibytes(3_072)])
+        var device = Device(ceiling: .mebibytes(256))
+        device.swap.extraFree = .mebibytes(10)
+        let rules = KswapdRules(device)
+        #expect([rules.reserve, rules.begins] == [.kibibytes(2_048), .kibibytes(12_800)])
+        #expect(rules.ends == .kibibytes(13_312))
     }
 
     /// The table of costs for each page of 4 KiB, in microseconds, on Linux 6.18: out, and in at the median.
@@ -168,9 +173,11 @@ struct LinuxSwapTests {
         #expect(other.processes.allSatisfy { $0.swapped == .zero })
     }
 
-    @Test("a disk takes what zram has no room for, page by page, and both backends agree", arguments: [true, false])
-    func disk(zram: Bool) throws {
-        let device = "compressor: { input: 15% }, swap: { zram: \(zram), disk: 80MiB }"
+    @Test(
+        "a disk takes what zram has no room for, page by page, and both backends agree", arguments: [true, false],
+        SwapSettings.DiskTakes.allCases)
+    func disk(zram: Bool, takes: SwapSettings.DiskTakes) throws {
+        let device = "compressor: { input: 15% }, swap: { zram: \(zram), disk: 80MiB, disk_takes: \(takes) }"
         let text = Self.phone(device, policy: "none")
         let run = try Self.run(text)
         let real = try Self.run(text, backend: "jemalloc")
@@ -181,6 +188,73 @@ struct LinuxSwapTests {
         func firstEnd(_ run: Run) -> Double { run.ends.first.flatMap { Double($0["time_s"]) } ?? 15 }
         let without = try Self.run(Self.phone("compressor: { input: 15% }", policy: "none"))
         #expect(firstEnd(without) < firstEnd(run), "\(firstEnd(without)) \(firstEnd(run))")
+    }
+
+    /// Two apps are suspended one after the other, and a third needs the memory of both. Then the first comes back.
+    @Test("a disk of lower priority has the newer pages, writeback the older ones", arguments: [true, false])
+    func priority(isOld: Bool) throws {
+        let takes = isOld ? "oldest" : "newest"
+        let text = """
+            plimsoll: 1
+            name: priority
+            duration: 60s
+            device:
+              ceiling: 256MiB
+              reserved: 16MiB
+              compressor: { input: 25% }
+              swap: { disk: 200MiB, disk_takes: \(takes), read_rate: 20MiB/s }
+            policy: none
+            apps:
+              - { name: first, memory: { base: 60MiB, scene: 0B, touch: 60MiB/s, hot: 100% } }
+              - { name: second, memory: { base: 60MiB, scene: 0B, touch: 60MiB/s, hot: 100% } }
+              - { name: third, memory: { base: 210MiB, scene: 0B } }
+            user:
+              - { at: 0s, launch: first }
+              - { at: 5s, launch: second }
+              - { at: 10s, launch: third }
+              - { at: 45s, switch: \(isOld ? "first" : "second") }
+            """
+        let run = try Self.run(text)
+        // What is on the slow disk is what is waited for.
+        let back = try #require(run.rows(RunTables.launches).last)
+        let other = try Self.run(text, ["device.swap.disk_takes=\(isOld ? "newest" : "oldest")"])
+        let elsewhere = try #require(other.rows(RunTables.launches).last)
+        let waited = try #require(Double(back["latency_ms"]))
+        let less = try #require(Double(elsewhere["latency_ms"]))
+        #expect(waited > less, "\(waited) ms, and \(less) ms with the other pages on the disk")
+    }
+
+    @Test("what Android freezes is compressed whole, unless it is small or swap is short")
+    func compaction() throws {
+        func compressed(_ base: String, _ swap: String, _ time: Double) throws -> ByteCount {
+            let text = """
+                plimsoll: 1
+                name: compaction
+                duration: 30s
+                device:
+                  ceiling: 512MiB
+                  reserved: 16MiB
+                  compressor: { input: 20% }
+                  swap: { \(swap) }
+                limits: { background_time: 1s }
+                policy: none
+                apps:
+                  - { name: large, memory: { base: \(base), scene: 0B } }
+                  - { name: other, memory: { base: 20MiB, scene: 0B } }
+                user:
+                  - { at: 0s, launch: large }
+                  - { at: 5s, launch: other }
+                """
+            let row = try Self.run(text).rows(RunTables.pages).first { Double($0["time_s"]) ?? 0 >= time }
+            return ByteCount(try #require(row.flatMap { Int($0["compressed_bytes"]) }))
+        }
+        #expect(try compressed("60MiB", "", 29) == .zero)
+        #expect(try compressed("60MiB", "compact_after: 10s", 12) == .zero)
+        #expect(try compressed("60MiB", "compact_after: 10s", 25) > .mebibytes(58))
+        #expect(try compressed("8MiB", "compact_after: 10s", 25) == .zero)
+        // 102 MiB of swap, of which 80 % are used at most.
+        let most = try compressed("150MiB", "compact_after: 10s", 29)
+        #expect(most > .mebibytes(75) && most < .mebibytes(90), "\(most)")
     }
 
     @Test("lmkd compares free memory with the kernel's watermarks")
@@ -241,8 +315,10 @@ struct LinuxSwapTests {
 
     /// Linux 6.18, a memory group at its limit, for which no kswapd works: 1.2 to 1.6 GiB/s before it, 140 MiB/s
     /// beyond. A fill of 3 s is a stall for 2.8 to 3.0 s.
-    @Test("a fill beyond the limit is as slow as it was measured, and nearly all of it is a stall")
-    func fill() throws {
+    @Test(
+        "a fill beyond the limit is as slow as it was measured, and nearly all of it is a stall",
+        arguments: [(10, 263.0), (20, 157), (40, 87)])
+    func fill(searchTime: Int, expected: Double) throws {
         let text = """
             plimsoll: 1
             name: fill
@@ -252,11 +328,12 @@ struct LinuxSwapTests {
               reserved: 16MiB
               fill_rate: 1300MiB/s
               compressor: { input: 400%, threads: 0 }
+              swap: { search_time: \(searchTime)us }
             policy: none
             apps:
               - name: filler
                 memory: { base: 100MiB, scene: 0B, objects: { constant: 64KiB } }
-                deferred: { work: 10ms, memory: 600MiB }
+                deferred: { work: 10ms, memory: 900MiB }
             user:
               - { at: 0s, launch: filler }
             """
@@ -267,7 +344,8 @@ struct LinuxSwapTests {
             return row.flatMap { Double($0["compressed_bytes"]) }.map { $0 / 1_048_576 } ?? 0
         }
         let rate = compressed(3.5) - compressed(2.5)
-        #expect((98...182).contains(rate), "\(rate) MiB/s")
+        #expect(abs(rate / expected - 1) < 0.05, "\(rate) MiB/s")
+        #expect(searchTime != 20 || (98...182).contains(rate))
         let some = run.samples.last.flatMap { Double($0["psi_some_avg10"]) } ?? 0
         // Two updates of 2 s: a quarter of the first, and nearly all of the second.
         #expect(some > 0.2, "\(some)")

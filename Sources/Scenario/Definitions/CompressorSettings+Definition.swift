@@ -76,13 +76,32 @@ extension SwapSettings: Described {
                     + "is neither Apple's by name nor has a `kernel`."),
             Field(
                 "disk", \.disk, .scaled(), drawn: .sizes(.mebibytes(1), .gibibytes(1)),
-                "Swap on a disk, in bytes of pages. It takes the oldest contents of a compressor that is full, as the "
-                    + "writeback of zram and zswap does. 0B: there is none. Needs `codec: model`."),
+                "Swap on a disk, in bytes of pages, for what a full compressor has no room for. 0B: there is none. "
+                    + "Needs `codec: model`."),
+            Field(
+                "disk_takes", \.diskTakes, .choice("kind of pages", "kinds of pages"),
+                "What the disk takes when the compressor is full. `oldest`: the compressor's oldest contents, as the "
+                    + "writeback of zram and zswap does. `newest`: what is to be swapped next, as a swap device of "
+                    + "lower priority than zram does."),
             Field(
                 "write_rate", \.writeRate, .scaled(from: .slowest), drawn: .rates(.mebibytes(8), .gibibytes(2)),
                 "How fast the disk takes pages. The default is a guess."),
             Field(
                 "read_rate", \.readRate, .scaled(from: .slowest), drawn: .rates(.mebibytes(8), .gibibytes(2)),
                 "How fast the disk gives pages back. The main thread that uses them waits. The default is a guess."),
+            Field(
+                "search_time", \.searchTime, .quantity(to: .milliseconds(1)),
+                "With `reclaim: linux`: what finding a page of 4KiB costs kswapd and a process that makes room itself, "
+                    + "beside compressing it. The default is fitted to one fill at a memory group's limit, an "
+                    + "assumption."),
+            Field(
+                "extra_free", \.extraFree, .scaled(), drawn: .sizes(.zero, .mebibytes(8)),
+                "With `reclaim: linux`: how far above Linux's own watermarks kswapd begins and ends. Android has three "
+                    + "screens of pixels, 30375KiB for 1080 by 2400. A Pixel by name has this with its compressor."),
+            Field(
+                "compact_after", \.compactAfter, Codec<TimeSpan>.quantity(to: .hours(1)).orNone("never"),
+                "How long a process of at least 12000KiB is suspended until all its pages are compressed, as Android "
+                    + "compacts what it freezes; not while less than 20% of swap is free. A Pixel by name has 10s with "
+                    + "its compressor, a guess."),
         ])
 }

@@ -21,7 +21,10 @@ extension DevicePreset {
         compressor: CompressorFigures(
             ratio: Figure(.hundredths(280), .guess, "zram with LZ4 or LZO: 2.5 to 3"),
             holds: Figure(.bytes(.gibibytes(3)), .guess, "Pixel's device.mk: 2 to 6 GB by product"),
-            threads: kswapd),
+            threads: kswapd,
+            extraFree: Figure(
+                .kibibytes(30_375), .documented, "AOSP ProcessList.java: three screens, here of 1080 by 2400 pixels"),
+            compactAfter: Figure(.seconds(10), .guess, "CAO compacts what it freezes; that a Pixel does is a guess")),
         freezer: cachedFreezer,
         linux: Figure(.linux5x10, .documented, "Android's kernel branches: raviole has 5.10 under Android 14"),
         remarks: [

@@ -87,6 +87,8 @@ public struct DevicePreset: Sendable {
         settings.input = compressor.holds.value.share(of: ceiling.value)
         settings.threads = compressor.threads.value
         device.compressor = settings
+        device.swap.extraFree = compressor.extraFree?.value ?? .zero
+        device.swap.compactAfter = compressor.compactAfter?.value
         return device
     }
 
@@ -168,6 +170,10 @@ public struct CompressorFigures: Sendable {
     public let holds: Figure<Threshold>
     /// How many threads compress.
     public let threads: Figure<Int>
+    /// What Android adds to Linux's watermarks of free memory; nil on other systems.
+    public var extraFree: Figure<ByteCount>?
+    /// How long a process is suspended until Android compresses it whole; nil where that does not happen.
+    public var compactAfter: Figure<TimeSpan>?
 }
 
 /// What XNU manages, and what the system itself has in memory.
@@ -300,6 +306,12 @@ extension DevicePreset {
                 "compressor ratio", compressor.ratio.map { "\(decimalText($0.partsPerMillion, digits: 6)) : 1" }))
         facts.append(DeviceFact("compressor holds up to", compressor.holds.map { "\($0)" }))
         facts.append(DeviceFact("compressor threads", compressor.threads.map { "\($0)" }))
+        if let extra = compressor.extraFree {
+            facts.append(DeviceFact("device.swap.extra_free with a compressor", extra.map { "\($0)" }))
+        }
+        if let delay = compressor.compactAfter {
+            facts.append(DeviceFact("device.swap.compact_after with a compressor", delay.map { "\($0)" }))
+        }
         facts.append(DeviceFact("freezer slots", freezer.slots.map { "\($0)" }))
         facts.append(DeviceFact("swap on flash", freezer.swap.map { $0 == .zero ? "none" : "\($0)" }))
         return facts

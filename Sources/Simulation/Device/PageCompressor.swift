@@ -34,6 +34,8 @@ final class PageCompressor {
         let wanted: ByteCount
         /// See `Batch`.
         let usedBefore: Int
+        /// Whether memory is short, so that finding pages takes time.
+        var isSearched = true
     }
 
     /// Pages that came back, in bytes of contents before compression.
@@ -55,6 +57,26 @@ final class PageCompressor {
         var resumes = false
         /// When its pages were compressed.
         var ages = CompressionAges()
+        /// The last time that it was suspended, if it is or was to be compressed whole, and what it then had left.
+        var compaction: (since: Instant, isDone: Bool, left: ByteCount)?
+
+        /// Whether the process is to be compressed whole.
+        ///
+        /// - Parameter since: Since when it is suspended.
+        mutating func compacts(since: Instant, resident: ByteCount, _ rules: CompactionRules) -> Bool {
+            if compaction?.since != since {
+                let hasChanged = compaction.map { resident - $0.left > rules.change } ?? true
+                let left = compaction?.left ?? .zero
+                compaction = (since, resident < rules.least || !hasChanged, left)
+            }
+            return compaction?.isDone == false
+        }
+
+        /// So much was left of it.
+        mutating func endCompaction(_ left: ByteCount) {
+            compaction?.isDone = true
+            compaction?.left = left
+        }
     }
 
     /// XNU's pageout on this device.
@@ -86,6 +108,8 @@ final class PageCompressor {
         var watermarks: Watermarks?
         /// Free memory that no process gets.
         let reserve: ByteCount
+        /// Nil on a device that compacts nothing.
+        let compaction: CompactionRules?
         /// All swap of Linux; zero: the compressor is none, and there is no disk.
         let swapTotal: ByteCount
         /// Whether the compressor works as kswapd does.
@@ -95,6 +119,7 @@ final class PageCompressor {
             linux = device.reclaimsLikeLinux ? KswapdRules(device) : nil
             reserve = pageout?.reserve ?? linux?.reserve ?? .zero
             swapTotal = device.swapTotal
+            compaction = CompactionRules(device)
             if let pageout {
                 watermarks = Watermarks(begins: pageout.begins, ends: pageout.ends)
             } else if let linux, settings.keepFree == nil {
@@ -207,14 +232,14 @@ final class PageCompressor {
         if !isBeforeRun {
             if room.reserve > .zero { waiters.reserve(room.reserve) }
             if pageout != nil { takeFiles() }
-            if isFull { disk?.begin() }
+            if isFull { beginWriting() }
         }
         while underWay.count < settings.threads, beginBatch() {}
     }
 
     /// Returns whether a batch was begun.
     private func beginBatch() -> Bool {
-        guard !isFull, !isBeforeRun, let next = nextProcess() else { return false }
+        guard !isFull, !isBeforeRun, let next = nextProcess() ?? nextToCompact() else { return false }
         let bytes = min(batch, next.wanted, giveable(next.process))
         serial += 1
         underWay.append(
@@ -224,13 +249,13 @@ final class PageCompressor {
         let time = settings.compressTime(bytes, repeated: repeated)
         recent.compressing += time
         let order = WorkOrder(kind: .compress, owner: nil, serial: serial, purpose: .reclaim)
-        scheduler.run(time + searchTime(bytes), order)
+        scheduler.run(next.isSearched ? time + searchTime(bytes) : time, order)
         return true
     }
 
     /// What finding pages costs Linux in addition to compressing them, where free memory is short.
     private func searchTime(_ bytes: ByteCount) -> TimeSpan {
-        room.isKswapds ? KswapdRules.search.time(for: bytes.unscaled(by: memory.scale)) : .zero
+        room.isKswapds ? room.linux?.searchTime(bytes.unscaled(by: memory.scale)) ?? .zero : .zero
     }
 
     /// What is to be compressed beyond the batches under way; nil: nothing.
@@ -305,15 +330,24 @@ final class PageCompressor {
         guard done > .zero else { return nil }
         let time = settings.compressTime(done, repeated: max(.zero, pages.figures.repeated - before))
         recent.compressing += time
-        return time + KswapdRules.search.time(for: done.unscaled(by: memory.scale))
+        return time + linux.searchTime(done.unscaled(by: memory.scale))
     }
 
     /// Compresses pages of any process, those used longest ago first.
     private func compressOldest(_ wanted: ByteCount) -> ByteCount {
+        takeOldest(wanted) { process, most in
+            defer { isFull = pages.figures.isFull }
+            return compress(process, atMost: most)
+        }
+    }
+
+    /// Takes pages of any process, those used longest ago first.
+    ///
+    /// - Parameter take: Takes at most so much of a process, and returns how much that was.
+    private func takeOldest(_ wanted: ByteCount, _ take: (LiveProcess, ByteCount) -> ByteCount) -> ByteCount {
         var done = ByteCount.zero
         while done < wanted, let process = first(by: { pages.oldestUse(by: $0.slot) ?? .max }, where: { _ in true }) {
-            let part = compress(process, atMost: min(wanted - done, giveable(process)))
-            isFull = pages.figures.isFull
+            let part = take(process, min(wanted - done, giveable(process)))
             guard part > .zero else { break }
             if process.phase.runsCode { accounts[process.slot.index].takenInUse += part }
             done += part
@@ -321,14 +355,50 @@ final class PageCompressor {
         return done
     }
 
-    /// The disk has taken what it was given: the compressor has room again.
+    /// The compressor is full: the disk takes its oldest contents, or what is to be swapped next.
+    private func beginWriting() {
+        guard let disk else { return }
+        if disk.takesOldest { return disk.begin() }
+        if let next = nextProcess() { disk.begin(atMost: min(next.wanted, freeSwap)) }
+    }
+
+    /// All swap of Linux that is free.
+    private var freeSwap: ByteCount {
+        let figures = pages.figures
+        return max(.zero, room.swapTotal - figures.compressed - figures.swapped)
+    }
+
+    /// The disk has taken what it was given: the compressor or the device has room again.
     func finishWriting() {
         guard let disk else { return }
-        if disk.finish() {
-            isFull = false
-            waiters.serve()
+        if disk.takesOldest {
+            if disk.finish() {
+                isFull = false
+                waiters.serve()
+            }
+        } else {
+            let most = min(disk.finishNewest(), freeSwap)
+            let done = takeOldest(most) { pages.pageOut($0.slot, atMost: $1, usedBefore: .max) }
+            if done > .zero { waiters.serve() }
         }
         consider()
+    }
+
+    // MARK: Compaction
+
+    /// A suspended process that is to be compressed whole.
+    private func nextToCompact() -> Choice? {
+        guard let rules = room.compaction, freeSwap >= rules.freeSwap else { return nil }
+        for process in processes.live where process.phase.restsInMemory && !process.isEnding {
+            let (resident, slot) = (memory.books(of: process.slot).resident, process.slot.index)
+            guard let since = process.stay.suspendedSince, agenda.now - since >= rules.delay,
+                accounts[slot].compacts(since: since, resident: resident, rules)
+            else { continue }
+            let left = giveable(process)
+            if left >= least { return Choice(process: process, wanted: left, usedBefore: .max, isSearched: false) }
+            accounts[slot].endCompaction(resident)
+        }
+        return nil
     }
 
     // MARK: XNU's pageout

@@ -2,8 +2,9 @@ import Memory
 import Plan
 import Quantities
 
-/// The disk of Linux's swap. It takes the oldest contents of a compressor that is full, in batches, and storage is at
-/// work meanwhile. Of suspended processes first, the one last seen longest ago first.
+/// The disk of Linux's swap. When the compressor is full, it takes pages in batches, and storage is at work meanwhile:
+/// the compressor's oldest contents, of suspended processes first, the one last seen longest ago first; or what is to
+/// be swapped next (`SwapSettings.diskTakes`), which its compressor chooses.
 ///
 /// Pages go there and come back uncompressed; that costs no core. Pages of one repeated word stay, as in zram's
 /// writeback (Linux 6.12, drivers/block/zram/zram_drv.c, `scan_slots_for_writeback`).
@@ -37,18 +38,37 @@ final class SwapDisk {
     /// How many bytes of pages it holds at most.
     var size: ByteCount { settings.disk }
 
+    /// Whether it takes the compressor's oldest contents, and not what is to be swapped next.
+    var takesOldest: Bool { settings.diskTakes == .oldest }
+
     /// What still fits, in whole pages.
     private var left: ByteCount { ByteCount(max(0, (settings.disk - pages.figures.swapped).bytes) & ~0xFFF) }
 
-    /// Begins a batch, if there is something to write and room for it.
+    /// Begins a batch of the compressor's oldest contents, if there is something to write and room for it.
     func begin() {
+        let figures = pages.figures
+        begin(atMost: figures.compressed - figures.repeated)
+    }
+
+    /// Begins a batch of at most this much.
+    func begin(atMost bytes: ByteCount) {
         guard !isWriting else { return }
-        let (figures, most) = (pages.figures, min(batch, left))
-        let wanted = min(most, figures.compressed - figures.repeated)
+        let wanted = min(room, bytes)
         guard wanted > .zero else { return }
         isWriting = true
         let time = max(settings.writeRate.time(for: wanted), TimeSpan(microseconds: 1))
         agenda.schedule(.swapWritten, at: reads.occupy(for: time, at: agenda.now))
+    }
+
+    /// The most of a batch that still fits.
+    private var room: ByteCount { min(batch, left) }
+
+    /// A batch of what is to be swapped next is written.
+    ///
+    /// - Returns: How much there is room for.
+    func finishNewest() -> ByteCount {
+        isWriting = false
+        return room
     }
 
     /// A batch is written: its contents leave the compressor.
@@ -56,7 +76,7 @@ final class SwapDisk {
     /// - Returns: Whether there were any.
     func finish() -> Bool {
         isWriting = false
-        let most = min(batch, left)
+        let most = room
         var written = ByteCount.zero
         for process in holders {
             guard written < most else { break }
@@ -72,5 +92,4 @@ final class SwapDisk {
         }
         return processes.live.filter { memory.books(of: $0.slot).compressed > .zero }.sorted { key($0) < key($1) }
     }
-
 }

@@ -6,7 +6,8 @@ struct BackgroundStay {
     private(set) var since: Instant?
     /// The number of this stay; timers of an earlier stay are ignored.
     private(set) var serial = 0
-    private var suspendedSince: Instant?
+    /// Since when the process rests in memory; nil: it does not.
+    private(set) var suspendedSince: Instant?
     /// When the process last entered the background or was launched there; nil: not in this run. A process that is
     /// woken was there already.
     private(set) var entered: Instant?
