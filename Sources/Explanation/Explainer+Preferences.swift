@@ -41,13 +41,14 @@ extension Explainer {
 
     // MARK: Lists of names
 
-    /// The policy's lists of names, each with the process added or removed, or with the next victim added.
+    /// The policy's lists of names, each with the process added or removed, or with the next victim added. Which app is
+    /// the home app is a fact, and no preference.
     private func lists(_ victim: ProcessSnapshot, _ record: DecisionRecord) -> [Change] {
         guard let type = PolicyCatalogue.type(named: plan.policy.name), plan.policy.rules.isEmpty else { return [] }
         let next = next(after: victim, record)
         let values = type.present(plan.policy.parameters, on: plan.device.size(ofRAM: plan.device.ceiling))
         return zip(type.parameterTable, values).flatMap { parameter, value -> [Change] in
-            guard case .names(let names) = value else { return [] }
+            guard case .names(let names) = value, parameter.name != "home" else { return [] }
             var others = [names.contains(victim.name) ? names.filter { $0 != victim.name } : names + [victim.name]]
             if let next, !names.contains(next) { others.append(names + [next]) }
             return others.compactMap { list(parameter.name, names, $0, victim, record) }

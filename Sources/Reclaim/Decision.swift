@@ -214,6 +214,8 @@ public struct Decision: Hashable, Sendable {
     /// What jetsam has under way from now on; nil: as before. The simulation keeps it in the history, unless nothing is
     /// carried out (a dry run).
     public var course: JetsamCourse?
+    /// What lmkd remembers from now on; nil: as before.
+    public var lmkd: LMKDCourse?
     /// The decision is the monitor's, not the policy's: the monitor ends suspended processes before it warns running
     /// ones.
     public var isByMonitor = false

@@ -23,4 +23,9 @@ public struct PolicyNeeds: OptionSet, Hashable, Sendable {
     /// What the policy compares with `contentAbove` is `SystemSnapshot.obtainable`: free memory, and what the system
     /// takes for nothing. Without this, it is `available`.
     public static let obtainable = PolicyNeeds(rawValue: 32)
+    /// The policy acts on stalls, which a real kernel has before it ends a process itself. So the kernel behind the
+    /// policy lets an allocation wait for a while.
+    public static let actsOnStalls = PolicyNeeds(rawValue: 256)
+    /// The measure of thrashing begins anew at each kill.
+    public static let thrashingAnew = PolicyNeeds(rawValue: 128)
 }

@@ -24,6 +24,8 @@ public struct ReclaimHistory: Hashable, Sendable {
 
     /// What jetsam has under way, as its last decision said (`Decision.course`).
     public var course = JetsamCourse()
+    /// What lmkd remembers, as its last decision said (`Decision.lmkd`).
+    public var lmkd = LMKDCourse()
     /// One entry per rule, for a policy that has rules.
     public var rules: [RuleMemory] = []
 
@@ -144,6 +146,8 @@ public struct SystemMeasures: Hashable, Sendable {
     public var thrashing: Ratio = .zero
     /// Whether a process found no page and waits while it reclaims memory itself (direct reclaim).
     public var directReclaim = false
+    /// What the kernel has scanned since the run began; nil: unknown.
+    public var scans: PageScans?
     /// The share of time in which at least one process waited for memory.
     public var some = StallAverages()
     /// The share of time in which all work waited for memory.

@@ -68,7 +68,10 @@ extension RunPlan {
     private var policyParts: [(place: String, part: DevicePart)] {
         var parts: [(String, DevicePart)] = []
         let table = PolicyCatalogue.type(named: policy.name)?.parameterTable ?? []
-        for given in policy.parameters {
+        // A device by name sets what its real policy has, for the case that the scenario adds the part.
+        let preset = device.like.flatMap { DevicePreset.named($0)?.policy.value }
+        let presets = preset?.name == policy.name ? preset?.parameters ?? [] : []
+        for given in policy.parameters where !presets.contains(given) {
             let parameter = table.first { $0.name == given.name }
             guard let part = parameter?.part, given.value != parameter?.standard else { continue }
             parts.append(("parameter '\(given.name)'", part))

@@ -95,8 +95,12 @@ struct DrawnPolicy {
     /// is still read.
     private static func table(for parameter: PolicyParameter, _ draw: inout Draw) -> Tree {
         guard parameter.hasRange, draw.chance(25) else { return .plain("\(ParameterValue.table)") }
-        if case .ratio = parameter.lowest { return .plain("\(Ratio.zero)") }
-        return .plain("\(ByteCount.zero)")
+        return switch parameter.lowest {
+        case .ratio: .plain("\(Ratio.zero)")
+        case .bytes: .plain("\(ByteCount.zero)")
+        case .time: .plain("\(TimeSpan.zero)")
+        case .count, .flag, .choice, .names, .table: .plain("0")
+        }
     }
 }
 

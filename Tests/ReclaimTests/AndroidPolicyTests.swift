@@ -154,11 +154,14 @@ struct AndroidPolicyTests {
         #expect(rank.ranking.map(\.score) == [500, 500, 200, 200, 100, 0])
     }
 
+    /// The figures of a device that is not low-RAM.
+    private let highEnd = PolicySettings.Assignment(name: "low_ram_up_to", value: .bytes(.zero))
+
     /// The decision when a partial stall wakes the policy, with further changes to the snapshot.
     private func woken(
         free: Int = 500_000, _ change: @escaping (inout SystemSnapshot) -> Void = { _ in }
     ) throws -> Decision {
-        try policy("lmkd").decide(
+        try policy("lmkd", [highEnd]).decide(
             phone(ram: .gibibytes(1), free: free) {
                 $0.measures.someLost = .milliseconds(70)
                 change(&$0)
@@ -171,11 +174,11 @@ struct AndroidPolicyTests {
 
     @Test("lmkd sleeps below a partial stall of 70 ms a second, and without a condition it does nothing")
     func sleeps() throws {
-        let asleep = phone(ram: .gibibytes(1), free: 1_000) {
+        var asleep = phone(ram: .gibibytes(1), free: 1_000) {
             $0.measures.someLost = .milliseconds(69)
-            $0.measures.fullLost = .milliseconds(900)
         }
-        #expect(try policy("lmkd").decide(asleep).ranking.isEmpty)
+        asleep.measures.fullLost = .milliseconds(600)
+        #expect(try policy("lmkd", [highEnd]).decide(asleep).ranking.isEmpty)
         #expect(try woken().ranking.isEmpty)
     }
 
@@ -211,12 +214,13 @@ struct AndroidPolicyTests {
                     $0.measures.thrashing = thrashing
                     $0.measures.directReclaim = true
                 }) == 201, "direct reclaim and thrashing")
-        var thrashed = kill
-        thrashed.cause = .fileCacheThrashing
-        #expect(
-            floor(try woken { $0.history.kills = [thrashed] }) == 201, "the file cache is low after thrashing")
+        let files = PolicySettings.Assignment(name: "filecache_min", value: .bytes(.mebibytes(1)))
+        let thrashed = phone(ram: .gibibytes(1), free: 500_000) {
+            ($0.measures.someLost, $0.history.lmkd.checksFileCache) = (.milliseconds(200), true)
+        }
+        #expect(floor(try policy("lmkd", [files]).decide(thrashed)) == 201, "the file cache is low after thrashing")
         #expect(try woken(free: 20_000).ranking.isEmpty, "the low watermark alone is not enough before Android 14")
-        let fourteen = try policy("lmkd", [.init(name: "low_watermark_alone", value: .flag(true))])
+        let fourteen = try policy("lmkd", [highEnd, .init(name: "low_watermark_alone", value: .flag(true))])
         let low = phone(ram: .gibibytes(1), free: 20_000) { $0.measures.someLost = .milliseconds(70) }
         #expect(floor(fourteen.decide(low)) == 701)
         #expect(fourteen.decide(low).victims == [6, 5])
@@ -229,15 +233,16 @@ struct AndroidPolicyTests {
         #expect(floor(fourteen.decide(front)) == 0)
     }
 
-    @Test("lmkd waits 100 ms while the last victim dies, and every kill lowers the limit of thrashing by a tenth")
+    @Test("lmkd waits 100 ms while the last victim dies, and a kill for thrashing lowers its limit by a tenth")
     func afterAKill() throws {
         func after(_ milliseconds: Int64, thrashing: Int64) throws -> Decision {
             try woken {
+                let at = now - .milliseconds(milliseconds)
                 $0.history.kills = [
-                    .init(
-                        at: now - .milliseconds(milliseconds), pid: ProcessID(50), band: .idle, cause: nil,
-                        footprint: .zero)
+                    .init(at: at, pid: ProcessID(50), band: .idle, cause: nil, footprint: .zero)
                 ]
+                $0.history.lmkd.request = .init(at: at, lowersLimit: true)
+                $0.measures.returning = .mebibytes(1)
                 $0.measures.directReclaim = true
                 $0.measures.thrashing = .percent(thrashing)
             }

@@ -1,17 +1,20 @@
 import Lifecycle
 import Pressure
 import Quantities
-import Reclaim
+
+@testable import Reclaim
 
 /// Random moments for a policy's decision, drawn from a seed, with everything that a policy can see.
 struct RandomMoments {
     private var random: SeededGenerator
     /// What only some devices have is drawn apart, so that it changes no other draw.
     private var parts: SeededGenerator
+    private var lmkd: SeededGenerator
 
     init(seed: UInt64, stream: String) {
         random = SeededGenerator(seed: seed, stream: stream)
         parts = SeededGenerator(seed: seed, stream: "parts of \(stream)")
+        lmkd = SeededGenerator(seed: seed, stream: "lmkd of \(stream)")
     }
 
     mutating func next() -> SystemSnapshot {
@@ -29,6 +32,7 @@ struct RandomMoments {
         snapshot.seed = random.next()
         addKernel(to: &snapshot)
         addPurgeable(to: &snapshot)
+        addCourse(to: &snapshot)
         return snapshot
     }
 
@@ -44,6 +48,23 @@ struct RandomMoments {
         guard parts.chance(.percent(20)) else { return }
         snapshot.history.course.windowBegan = now - .milliseconds(Int64(parts.number(in: 0...20_000)))
         snapshot.history.course.rounds = parts.number(in: 0...5)
+    }
+
+    /// lmkd has looked before at some of the moments, and has killed for what the history says last.
+    private mutating func addCourse(to snapshot: inout SystemSnapshot) {
+        guard lmkd.chance(.percent(50)) else { return }
+        var course = LMKDCourse()
+        func ago(_ most: Int) -> Instant { now - .milliseconds(Int64(lmkd.number(in: 0...most))) }
+        (course.lookedAt, course.pollsSince) = (ago(400), ago(2_000))
+        course.pollsFast = lmkd.chance(.percent(50))
+        course.checksFileCache = lmkd.chance(.percent(50))
+        if lmkd.chance(.percent(50)) { course.directSince = ago(10_000) }
+        if lmkd.chance(.percent(50)) { course.completeAt = ago(2_000) }
+        if let kill = snapshot.history.lastKill, lmkd.chance(.percent(70)) {
+            course.request = .init(at: kill, lowersLimit: lmkd.chance(.percent(50)))
+        }
+        if lmkd.chance(.percent(50)) { snapshot.measures.returning = .mebibytes(lmkd.number(in: 1...20)) }
+        snapshot.history.lmkd = course
     }
 
     /// Some processes have purgeable memory.

@@ -66,7 +66,7 @@ struct KernelFallbackTests {
 
     @Test(
         "when the policy frees nothing, the kernel ends the process with most badness within a millisecond",
-        arguments: ["none", "systemd-oomd", "lmkd", "{ name: earlyoom, parameters: { terminate: 0%, kill: 0% } }"])
+        arguments: ["none", "systemd-oomd", "{ name: earlyoom, parameters: { terminate: 0%, kill: 0% } }"])
     func acts(policy: String) throws {
         let run = try Self.run(Self.device(policy))
         let (stall, end) = try Self.firsts(run)
@@ -83,6 +83,22 @@ struct KernelFallbackTests {
         let second = try #require(run.ends.dropFirst().first)
         #expect(second["app"] == "hog" && second["was_foreground"] == "true" && second["need"] == "own_allocation")
         #expect(second["cause"] == "kernel_oom" && run.ends.count == 2, "\(policy)")
+    }
+
+    @Test("behind lmkd, which acts on stalls, it lets an allocation wait for two seconds")
+    func leavesWaiting() throws {
+        let run = try Self.run(Self.device("lmkd"))
+        let (stall, end) = try Self.firsts(run)
+        #expect((0.6...1.2).contains(end - stall), "\(end - stall)")
+        #expect(run.ends.map { $0["app"] + " " + $0["cause"] } == ["small jettisoned", "hog kernel_oom"])
+        let last = try #require(run.ends.last.flatMap { Double($0["time_s"]) })
+        let waits = run.events.filter { $0["event"] == "stall" }.compactMap { Double($0["time_s"]) }.filter {
+            $0 < last
+        }
+        #expect((1.9...2.2).contains(last - (waits.last ?? 0)), "\(waits) \(last)")
+        // In a dry run nobody is waited for.
+        let dry = try Self.run(Self.device("lmkd"), dryRun: true)
+        #expect(try Self.firsts(dry).end - Self.firsts(dry).stall <= 0.001)
     }
 
     @Test("its decision has the points of all others, and the process that is exempt")

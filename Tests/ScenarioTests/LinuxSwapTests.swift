@@ -387,6 +387,51 @@ struct LinuxSwapTests {
         #expect(try Self.firstLeft(run) < 0.10)
     }
 
+    /// Who ended, by whom, and when.
+    private static func ends(_ run: Run) -> [(app: String, cause: String, at: Double)] {
+        run.ends.map { ($0["app"], $0["cause"], Double($0["time_s"]) ?? -1) }
+    }
+
+    @Test(
+        "lmkd takes a full stall for one event a second, and looks on only for what comes after a kill (case11)",
+        .enabled(if: hasField, "data: the shared cases are not beside the checkout"),
+        arguments: ["case11", "case11b"], [13, 14, 15])
+    func case11(file: String, version: Int) throws {
+        let sets = ["duration=6s", "policy.parameters.version=\(version)"]
+        let ends = Self.ends(try Self.run(Self.field("linux/\(file).yaml"), sets))
+        // The stall ends the service, the next one whoever is largest. While the memory of that one comes back, free
+        // memory is below the min watermark after the kill: one more goes. The launcher and the driver stay.
+        #expect(ends.map(\.app) == ["services", "new-app", "wellbeing"], "\(ends)")
+        guard ends.count == 3 else { return }
+        #expect(ends[1].at - ends[0].at >= 1, "one stall a second")
+        #expect((0.09...0.2).contains(ends[2].at - ends[1].at), "it waits for 100 ms")
+    }
+
+    @Test(
+        "a vendor's pressure_after_kill_min_score spares what has no higher score (case11)",
+        .enabled(if: hasField, "data: the shared cases are not beside the checkout"))
+    func case11Vendor() throws {
+        let sets = ["duration=6s", "policy.parameters.pressure_after_kill_min_score=201"]
+        let ends = Self.ends(try Self.run(Self.field("linux/case11.yaml"), sets))
+        #expect(ends.map(\.app) == ["services", "new-app"], "\(ends)")
+    }
+
+    @Test(
+        "lmkd ends nobody at a floor that finds nobody, and then the previous app by a full stall",
+        .enabled(if: hasField, "data: the shared cases are not beside the checkout"))
+    func frontDies() throws {
+        for sets in [[], ["policy.parameters.version=14"]] {
+            let run = try Self.run(Self.field("originals/lmkd14-front-dies.yaml"), ["duration=25s"] + sets)
+            #expect(Self.ends(run).map { "\($0.app) \($0.cause)" } == ["prev jettisoned"])
+        }
+        // On a Pixel the cached ones go first, the one with the highest score before the largest, then previous, then
+        // the service. The app in front wants more than the phone has: the kernel ends it when nobody else is left.
+        let pixel = try Self.run(Self.field("originals/pixel-front-dies.yaml"), ["scale=3%", "duration=60s"])
+        let ends = Self.ends(pixel)
+        let lmkds = ["c950", "c905", "prev", "svc"].map { "\($0) jettisoned" }
+        #expect(ends.map { "\($0.app) \($0.cause)" } == lmkds + ["front kernel_oom"], "\(ends)")
+    }
+
     @Test(
         "nohang's rule of swap becomes true",
         .enabled(if: hasField, "data: the shared cases are not beside the checkout"))

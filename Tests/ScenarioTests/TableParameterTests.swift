@@ -19,11 +19,12 @@ struct TableParameterTests {
         type.parameterTable.filter { $0.mayBeTable && $0.hasRange }.map { "\(type.name).\($0.name)" }
     }
 
-    @Test("they are jetsam's thresholds and RAM, and lmkd-minfree's rows")
+    @Test("they are jetsam's thresholds and RAM, lmkd's figures by release, and lmkd-minfree's rows")
     func known() {
         #expect(Self.all.contains("jetsam.critical") && Self.all.contains("jetsam-classic.ram"))
         #expect(Self.all.contains("lmkd-minfree.minfree_950") && Self.all.contains("lmkd-minfree.small_below"))
-        #expect(Self.all.count == 5 + 4 + 7)
+        #expect(Self.all.contains("lmkd.partial_stall") && Self.all.contains("lmkd.lowmem_min_oom_score"))
+        #expect(Self.all.count == 5 + 4 + 6 + 7)
     }
 
     @Test("a word, nothing at all, and the zero of earlier files say the same; the zero is warned of", arguments: all)
@@ -31,7 +32,13 @@ struct TableParameterTests {
         let parts = name.split(separator: ".").map(String.init)
         let type = try #require(PolicyCatalogue.type(named: parts[0]))
         let parameter = try #require(type.parameterTable.first { $0.name == parts[1] })
-        let zero = if case .bytes = parameter.lowest { "0B" } else { "0%" }
+        let zero =
+            switch parameter.lowest {
+            case .bytes: "0B"
+            case .time: "0s"
+            case .count: "0"
+            case .ratio, .flag, .choice, .names, .table: "0%"
+            }
         let standard = try Self.plan(parts[0])
         #expect(standard.remarks.isEmpty)
         #expect(try Self.plan("{ name: \(parts[0]), parameters: { \(parts[1]): table } }") == standard)

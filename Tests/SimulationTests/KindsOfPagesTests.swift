@@ -162,7 +162,10 @@ struct KindsOfPagesTests {
 
     @Test("lmkd ends processes because pages of files come back again and again, and then because few are left")
     func lmkd() throws {
-        let run = try runToEnd(thrashing("lmkd"))
+        let run = try runToEnd(
+            thrashing("lmkd") {
+                $0.policy.parameters = [.init(name: "filecache_min", value: .bytes(.mebibytes(16)))]
+            })
         let chosen = TableRow.all(in: run.decisions).filter { $0["outcome"] == "chosen" && $0["action"] == "terminate" }
         #expect(chosen.contains { $0["measure"] == "thrashing_ppm" })
         #expect(chosen.contains { $0["measure"] == "file_backed_bytes" })

@@ -25,6 +25,7 @@ public struct LMKDMinfree: ReclaimPolicy {
     static let between = 350...700
 
     private static let source = "AOSP lmkd android-13"
+    private static let managerSource = "AOSP android-14, OomAdjuster.computeOomAdjLSP"
     private static let tableSource = "AOSP android-13, ProcessList.updateOomLevels"
 
     public static let parameters: [Parameter<Self>] =
@@ -48,6 +49,15 @@ public struct LMKDMinfree: ReclaimPolicy {
                 meaning: "of processes with the same score, the largest goes first if the score is at most this, "
                     + "otherwise the least recently used",
                 source: source),
+            Parameter(
+                \.manager.ages, "activity_manager",
+                meaning:
+                    "scores change with time: the previous app is protected for a minute, services age, and an app "
+                    + "that plays on is protected for 15s",
+                source: managerSource),
+            Parameter(
+                \.manager.home, "home", meaning: "the home app, which has the score 600 off screen",
+                source: managerSource),
         ]
 
     /// For example "12MiB up to 350MiB of RAM, 72MiB from 700MiB on, in proportion between".
@@ -85,6 +95,7 @@ public struct LMKDMinfree: ReclaimPolicy {
     private var smallBelow: ByteCount?
     private var is64Bit = true
     private var heaviestAt = 200
+    private var manager = ActivityManager()
 
     public init() {}
 
@@ -97,18 +108,20 @@ public struct LMKDMinfree: ReclaimPolicy {
 
     public func decide(_ snapshot: SystemSnapshot) -> Decision {
         if snapshot.isAboutLimits {
-            return snapshot.rankingByScore(floor: 0, heaviestAt: heaviestAt, because: "a limit is exceeded")
+            return snapshot.rankingByScore(
+                floor: 0, heaviestAt: heaviestAt, by: manager, because: "a limit is exceeded")
         }
         for (floor, figure) in zip(LMKDMinfree.floors, table(for: snapshot.device))
         where snapshot.available < figure && snapshot.measures.fileBacked < figure {
             var decision = snapshot.rankingByScore(
-                floor: floor, heaviestAt: heaviestAt, because: "free memory and file cache are low")
+                floor: floor, heaviestAt: heaviestAt, by: manager, because: "free memory and file cache are low")
             decision.justify(
                 by: snapshot.evidence(availableBelow: figure, rule: "below the row of score \(floor)"))
             return decision
         }
         if snapshot.requester != nil {
-            return snapshot.rankingByScore(floor: 0, heaviestAt: heaviestAt, because: "a process waits for memory")
+            return snapshot.rankingByScore(
+                floor: 0, heaviestAt: heaviestAt, by: manager, because: "a process waits for memory")
         }
         return .nothing(.content("free memory or the file cache is above every row"), snapshot)
     }

@@ -32,9 +32,6 @@ extension DevicePreset {
             DeviceFact(
                 "stalls that lmkd acts on",
                 Figure("70ms of some, 700ms of all processes in 1s", .documented, "AOSP lmkd.cpp")),
-            DeviceFact(
-                "lmkd's file cache and critical stall",
-                Figure("filecache_min 150MiB, stall_limit_critical 40%", .documented, "Pixel's device.mk")),
         ])
 
     private static let androidGo = DevicePreset(
@@ -101,17 +98,14 @@ extension DevicePreset {
 
     private static let pixelPolicy: Figure<PolicySettings> = {
         var settings = PolicySettings(LMKD.self)
-        settings.set("low_watermark_alone", to: .flag(true))
-        return Figure(settings, .documented, "AOSP lmkd android-14; the watermarks are ours")
+        settings.set("version", to: .choice(LMKDVersion.android14.rawValue))
+        settings.set("stall_limit_critical", to: .ratio(.percent(40)))
+        settings.set("filecache_min", to: .bytes(.mebibytes(150)))
+        return Figure(settings, .documented, "AOSP lmkd android-14, Pixel's device.mk; the watermarks are ours")
     }()
 
-    private static let goPolicy: Figure<PolicySettings> = {
-        var settings = PolicySettings(LMKD.self)
-        settings.set("partial_stall", to: .time(.milliseconds(200)))
-        settings.set("thrashing", to: .ratio(.percent(30)))
-        settings.set("thrashing_decay", to: .ratio(.percent(50)))
-        return Figure(settings, .documented, "AOSP lmkd android-13, its values for low_ram; the watermarks are ours")
-    }()
+    private static let goPolicy = Figure(
+        PolicySettings(LMKD.self), .documented, "AOSP lmkd android-13, its values for low_ram; the watermarks are ours")
 
     /// Tabs are discarded below the critical margin, the longest unseen first and none that plays audio.
     private static let chromeOSPolicy: PolicySettings = {

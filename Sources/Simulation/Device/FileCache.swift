@@ -225,6 +225,11 @@ final class FileCache {
         thrashing.observe(refaulted: refaulted, cached: held.unscaled(by: memory.scale).bytes / FileCache.page, at: now)
     }
 
+    /// The measure of thrashing begins anew.
+    func beginThrashingAnew(at now: Instant) {
+        thrashing.begin(refaulted: refaulted, cached: held.unscaled(by: memory.scale).bytes / FileCache.page, at: now)
+    }
+
     /// The run is over: all pages go back to the device.
     func end() {
         do throws(AllocatorError) { _ = try memory.endProcess(slot) } catch { faults.fail("\(error)") }
@@ -236,7 +241,8 @@ final class FileCache {
 ///
 /// A window lasts a second. After it, its share is halved for each second that has passed, unless only one has passed
 /// and the share is at lmkd's limit, 100 %, or above.
-/// Source: AOSP android-13, `lmkd.cpp` (`THRASHING_RESET_INTERVAL_MS`), recalled.
+/// Under lmkd it begins anew at each kill; lmkd itself does so at its first look after the kill.
+/// Source: AOSP lmkd.cpp (android-13.0.0_r83, lines 2624-2632 and 2680-2706, `THRASHING_RESET_INTERVAL_MS`).
 struct FileThrashing {
     private static let window = TimeSpan.seconds(1)
     private static let limit: Int64 = 1_000_000
@@ -249,6 +255,12 @@ struct FileThrashing {
     private var earlier: Int64 = 0
     /// The present share.
     private(set) var share = Ratio.zero
+
+    /// A new window begins, and nothing of the past counts.
+    fileprivate mutating func begin(refaulted: Int, cached: Int, at now: Instant) {
+        (since, before, base) = (now, refaulted, cached)
+        (earlier, share) = (0, .zero)
+    }
 
     fileprivate mutating func observe(refaulted: Int, cached: Int, at now: Instant) {
         let passed = (now - since).microseconds / FileThrashing.window.microseconds

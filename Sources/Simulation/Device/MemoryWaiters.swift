@@ -43,6 +43,8 @@ final class MemoryWaiters {
     /// Memory has come back and the waiting processes have not tried again yet.
     private var areDue = false
     private(set) var stalls = StallMeter()
+    /// How often a process found no page and began to make room itself (direct reclaim).
+    private(set) var directReclaims = 0
     /// Processes that make room themselves, or whose pages come back from swap.
     private var stalled: [Stall] = []
     /// Whether that is a stall, as on Linux.
@@ -116,6 +118,7 @@ final class MemoryWaiters {
             return false
         }
         waits[process.slot.index] = Wait(since: agenda.now, shortage: shortage)
+        directReclaims += 1
         recorder.tally.stalls += 1
         recorder.count(of: process) { $0.stalls += 1 }
         let owed = min(memory.available, keptBack)
@@ -210,6 +213,7 @@ final class MemoryWaiters {
     /// The process makes room, or brings pages back, until its present continuation.
     func beginStall(of process: LiveProcess, isDirect: Bool) {
         guard countsReclaim else { return }
+        if isDirect { directReclaims += 1 }
         endStall(of: process)
         stalled.append(Stall(process: process.reference, serial: process.thread.serial, isDirect: isDirect))
     }

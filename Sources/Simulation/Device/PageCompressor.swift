@@ -493,6 +493,12 @@ final class PageCompressor {
         room.linux.map { KernelWatermarks(least: $0.reserve, low: $0.begins) }
     }
 
+    /// How many batches it has begun.
+    var batches: Int { serial }
+
+    /// Whether it works to keep memory free: as kswapd between its watermarks, elsewhere while a batch is under way.
+    var isAwake: Bool { !underWay.isEmpty || room.isKswapds && room.watermarks?.isRunning == true }
+
     /// All swap of Linux; zero without any.
     var swapTotal: ByteCount { room.swapTotal }
 

@@ -195,7 +195,7 @@ extension Simulation {
     /// badness. If it may end none, it panics; here the process that waits ends.
     private func letKernelAct() {
         guard let kernel = reclaimer.kernel, faults.failure == nil, reclaimer.isFreeingNothing, !waiters.areAboutToTry,
-            let requester = waiters.first, let choice = kernel.choose()
+            let requester = waiters.first, !reclaimer.leavesWaiting(requester), let choice = kernel.choose()
         else { return }
         let found = missing(choice.wanted, by: requester)
         guard let kill = choice.kill, let victim = processes.process(kill.pid) else {

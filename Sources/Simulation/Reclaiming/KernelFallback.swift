@@ -27,6 +27,11 @@ struct KernelFallback {
         let kill: Kill?
     }
 
+    /// For so long an allocation waits, behind a policy that acts on stalls, before the kernel acts. A real kernel goes
+    /// on scanning as long as a page comes free now and then; lmkd acts after 0.7 s of that, and may find nobody first.
+    /// How long it goes on depends on pages of files and of drivers that the device may not have here: a guess.
+    static let stall = TimeSpan.seconds(2)
+
     private let kernel: LinuxKernel
     private let demands: Demands
     private let snapshots: Snapshots

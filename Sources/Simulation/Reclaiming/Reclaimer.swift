@@ -116,6 +116,14 @@ final class Reclaimer {
     /// a process that it has asked to end.
     var isFreeingNothing: Bool { !isExpectingPages && (acting == nil || acting?.asked != nil) }
 
+    /// Whether the kernel behind the policy leaves this process waiting, because the policy acts on such waits.
+    func leavesWaiting(_ process: LiveProcess) -> Bool {
+        guard needs.contains(.actsOnStalls), !dryRun, let since = demands.worker.waiters.since(process) else {
+            return false
+        }
+        return now - since < KernelFallback.stall
+    }
+
     /// Whether a session of actions is under way.
     var isInSession: Bool { history.sessionSince != nil }
 
@@ -166,6 +174,7 @@ final class Reclaimer {
         let decision = policy.decide(snapshot)
         if needs.contains(.ruleMemory) { history.rules = policy.follow(snapshot) }
         if let course = decision.course, !dryRun { history.course = course }
+        if let lmkd = decision.lmkd { history.lmkd = lmkd }
         nextLook = decision.nextLook.map { now + $0 } ?? .zero
         if decision.ranking.isEmpty {
             if case .content = decision.standstill { endSession() }
@@ -353,6 +362,7 @@ final class Reclaimer {
         if candidate.cause == .sustainedPressure && history.idleAtSustained == nil {
             history.idleAtSustained = snapshot.processes.count { $0.band == .idle }
         }
+        if needs.contains(.thrashingAnew) { demands.worker.supply.files?.beginThrashingAnew(at: now) }
         history.noteKill(
             .init(at: now, pid: victim.pid, band: victim.band, cause: candidate.cause, footprint: victim.footprint))
     }

@@ -250,10 +250,21 @@ extension SystemMeasures {
             self.compressor = compressor.state
             watermarks = compressor.kernelWatermarks
         }
+        scans = PageScans(worker)
         directReclaim = !waiters.isEmpty || waiters.isReclaimingDirectly
         some = waiters.stalls.some
         full = waiters.stalls.full
         (someLost, fullLost) = waiters.stalls.lostWithinWindow
         stallUpdates = waiters.stalls.updates
+    }
+}
+
+extension PageScans {
+    fileprivate init(_ worker: MemoryWorker) {
+        self.init()
+        direct = worker.waiters.directReclaims
+        kswapd = (worker.compressor?.batches ?? 0) + (worker.supply.files?.dropped ?? 0)
+        refaults = worker.supply.files?.refaulted ?? 0
+        isKswapdAwake = worker.compressor?.isAwake ?? false
     }
 }
