@@ -87,7 +87,7 @@ extension WorldFrame {
         device.put(["reclaim": 50], &draw)
         guard var swap else { return }
         var details = Draw(seed, "swap details")
-        swap.put(["search_time": 20], &details)
+        if details.chance(20) { swap.put("search_time", .plain("\(details.number(0, 1_000))us")) }
         let isZram = swap.tree["zram"]?.text == "true"
         if isZram || swap.tree["disk"] != nil, details.chance(30) {
             swap.put("compact_after", .plain(details.chance(20) ? "never" : "\(details.number(0, 20))s"))

@@ -41,7 +41,9 @@ extension ByteRate: MemoryQuantity {
 }
 
 extension TimeSpan: ScaleFree {
-    static func drawn(_ range: ClosedRange<TimeSpan>) -> Drawn { .times(range.lowerBound, .seconds(40)) }
+    static func drawn(_ range: ClosedRange<TimeSpan>) -> Drawn {
+        .times(range.lowerBound, min(range.upperBound, .seconds(40)))
+    }
     static var ordinary: ClosedRange<TimeSpan> { .zero ... .hours(24 * 1_000) }
     static var form: String { "([0-9]+(\\.[0-9]+)?(\(units.map(\.symbol).joined(separator: "|"))))+" }
 }
