@@ -44,6 +44,12 @@ public struct ReclaimHistory: Hashable, Sendable {
         public var cause: KillCause?
         /// What the process held.
         public var footprint: ByteCount
+        /// Whether it was ended at once; false: it was asked to end.
+        public var isForced = true
+        /// The rule of the policy that ended it (`Candidate.rule`); nil: the policy has one rule, or a limit asked.
+        public var rule: Int?
+        /// When the process was gone; nil: it still lives, as far as the simulation knows.
+        public var endedAt: Instant?
 
         /// A termination at an instant.
         public init(at: Instant, pid: ProcessID, band: JetsamBand, cause: KillCause?, footprint: ByteCount) {
@@ -74,6 +80,12 @@ public struct ReclaimHistory: Hashable, Sendable {
         notNormalSince = nil
         idleAtSustained = nil
         sustainedKills = 0
+    }
+
+    /// Records that the process of a recorded kill is gone.
+    public mutating func noteEnd(of pid: ProcessID, at now: Instant) {
+        guard let index = kills.lastIndex(where: { $0.pid == pid }) else { return }
+        kills[index].endedAt = now
     }
 
     /// Records that a rule's action was carried out.
@@ -136,6 +148,11 @@ public struct SystemMeasures: Hashable, Sendable {
     public var refaultedAtMost = ByteCount.zero
     /// Resident pages of processes that have ended, on their way back to the device.
     public var returning: ByteCount = .zero
+    /// The most that one process which has ended still has in swap.
+    public var returningSwap: ByteCount = .zero
+    /// When the system last took pages of processes or of files, or a process waited while it did (Linux: `pgscan`
+    /// grew); nil: never.
+    public var lastReclaim: Instant?
     /// The size of swap.
     public var swapTotal: ByteCount = .zero
     /// Unused swap.

@@ -145,11 +145,11 @@ public struct MemorySnapshot: Hashable, Sendable {
     public var purgeable = ByteCount.zero
     /// Pages of the process's files in memory; they are not part of the footprint.
     public var files = ByteCount.zero
-    /// Unused pages that the process gave back to the device within the last 30 s, by a policy's purge or by decay
-    /// after `device.dirty_decay`.
+    /// What the device took of the process within the last 30 s: pages that it compressed or moved to swap, pages of
+    /// its files that it dropped, and unused pages that went back by a policy's purge or after `device.dirty_decay`.
     ///
-    /// It corresponds to what Linux counts as reclaimed from a control group (`pgscan`). systemd-oomd, the policy that
-    /// reads it, purges nothing itself, so pages that go back by decay have to count.
+    /// It corresponds to what Linux counts as reclaimed from a control group (`pgscan`). A device without a compressor
+    /// and without a file cache takes nothing, so unused pages count, too.
     public var recentlyReclaimed = ByteCount.zero
 
     /// Memory with nothing in swap and nothing reclaimed recently.
@@ -209,8 +209,8 @@ public struct ProcessSnapshot: Hashable, Sendable {
     public var growth = Ratio.one
     /// Whether the user has asked for the process and waits for it: its launch to the foreground is under way.
     public var isComing = false
-    /// The `oom_score_adj` that the scenario sets for the process; nil: it follows from the band (`oomScoreAdj`).
-    public var declaredOomScoreAdj: Int?
+    /// What the scenario sets of Linux's and systemd's settings for the process.
+    public var linux = LinuxSettings()
 
     /// A process that belongs to no group, has no limit and was never ended by the system. `positionedAt` is the last
     /// time in the foreground, or else the launch.
@@ -307,6 +307,12 @@ extension ProcessSnapshot {
         set { memory.cache = newValue }
     }
 
+    /// See `LinuxSettings.oomScoreAdj`.
+    public var declaredOomScoreAdj: Int? {
+        get { linux.oomScoreAdj }
+        set { linux.oomScoreAdj = newValue }
+    }
+
     /// See `MemorySnapshot.swapped`.
     public var swapped: ByteCount {
         get { memory.swapped }
@@ -317,6 +323,19 @@ extension ProcessSnapshot {
     public var recentlyReclaimed: ByteCount {
         get { memory.recentlyReclaimed }
         set { memory.recentlyReclaimed = newValue }
+    }
+}
+
+/// The settings of Linux and of systemd for one process, as the scenario sets them.
+public struct LinuxSettings: Hashable, Sendable {
+    /// The `oom_score_adj`; nil: it follows from the band (`oomScoreAdj`).
+    public var oomScoreAdj: Int?
+    /// systemd's `ManagedOOMPreference`.
+    public var preference = ManagedOOMPreference.none
+
+    /// By default, nothing is set.
+    public init(oomScoreAdj: Int? = nil, preference: ManagedOOMPreference = .none) {
+        (self.oomScoreAdj, self.preference) = (oomScoreAdj, preference)
     }
 }
 

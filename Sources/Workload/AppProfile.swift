@@ -41,6 +41,8 @@ public struct AppProfile: Hashable, Sendable {
     public var part: ProcessPart?
     /// Linux's `oom_score_adj` of the app's process, from -1000 (exempt) to 1000; nil: it follows from the band.
     public var oomScoreAdj: Int?
+    /// systemd's `ManagedOOMPreference` of the app's process: whether systemd-oomd may end it.
+    public var managedOOMPreference = ManagedOOMPreference.none
 
     /// A profile that frees all of a scene's memory when the scene is disconnected, and whose costs have no spread.
     public init(

@@ -6,16 +6,19 @@ import Quantities
 /// At each look the policy compares available memory and free swap with two shares each. If both are at or below their
 /// higher shares (`terminate`, `swap_terminate`), it asks a process to end. If both are at or below their lower shares,
 /// it kills the process. The victim has the highest `oom_score` (`LinuxScore`). Of several processes with that score,
-/// it has most in RAM. Available memory counts as a share of the memory that processes have or can get, without what
+/// it has most in RAM. With `sort_by_rss` it has most in RAM, whatever its score. Available memory counts as a share of the memory that processes have or can get, without what
 /// the system keeps.
 ///
 /// While a process that was asked to end lives, the policy waits up to `wait` and then asks again. Time alone makes it
-/// kill nothing: only the lower shares do. Once the victim is gone, the policy looks again, whether or not the victim's
-/// memory is back. It sleeps between two looks, the longer the more memory and swap there is
-/// above the higher shares. Nothing wakes it, not even an allocation that waits. The scenario's limits on background
+/// kill nothing: only the lower shares do. It notices every 100 ms whether the victim is gone, then sleeps for
+/// `poll_fastest` and looks again, whether or not the victim's memory is back. Only after a SIGKILL, on Linux 5.15 or
+/// later, it waits for that memory (`process_mrelease`). It sleeps between two looks, the longer the more memory and
+/// swap there is above the higher shares. Nothing wakes it, not even an allocation that waits. The scenario's limits on background
 /// apps are none of earlyoom's; for them the policy kills at once.
 ///
-/// Source: earlyoom 1.9. On a device without swap, swap counts as used up.
+/// Source: earlyoom 1.9, `kill.c`, `main.c` and `meminfo.c`. On a device without swap, swap counts as used up. The
+/// option `--ignore-root-user` is missing, because no process has a user here: `ignore` with the names of root's
+/// processes does the same.
 public struct EarlyOOM: ReclaimPolicy {
     public static let name = "earlyoom"
     public static let summary = "Linux's earlyoom: asks the highest oom_score to end, or kills it (earlyoom 1.9)"
@@ -43,7 +46,9 @@ public struct EarlyOOM: ReclaimPolicy {
         _ field: Parameter<Self>.Field<[String]>, _ name: String, _ change: String
     ) -> Parameter<Self> {
         Parameter(
-            field, name, meaning: "apps whose oom_score counts as 300 \(change), which is 45% of RAM and swap",
+            field, name,
+            meaning: "apps whose oom_score counts as 300 \(change), which is 45% of RAM and swap, or with sort_by_rss "
+                + "what they have in RAM as 3 GiB \(change)",
             source: source)
     }
 
@@ -70,6 +75,13 @@ public struct EarlyOOM: ReclaimPolicy {
             source: "ours; a victim that hangs would otherwise hold up every other action"),
         names(\.prefer, "prefer", "higher"),
         names(\.avoid, "avoid", "lower"),
+        Parameter(
+            \.ignore, "ignore", meaning: "apps that are never victims (--ignore)",
+            source: "earlyoom 1.9; there a regular expression"),
+        Parameter(
+            \.sortByRSS, "sort_by_rss",
+            meaning: "whether the victim is the process that has most in RAM, whatever its oom_score (--sort-by-rss)",
+            source: "earlyoom 1.9; off there, too"),
     ]
 
     private var terminate = Ratio.percent(10)
@@ -84,9 +96,17 @@ public struct EarlyOOM: ReclaimPolicy {
     private var grace = TimeSpan.minutes(1)
     private var prefer: [String] = []
     private var avoid: [String] = []
+    private var ignore: [String] = []
+    private var sortByRSS = false
 
     /// What `prefer` adds to an `oom_score` and `avoid` subtracts.
     private static let preference: Int64 = 300
+    /// What they add to and subtract from the memory in RAM, with `sort_by_rss`.
+    private static let preferredSize = ByteCount.gibibytes(3)
+    /// How often it looks whether its victim is gone.
+    private static let victimPoll = TimeSpan.milliseconds(100)
+    /// The first release of Linux with `process_mrelease`.
+    private static let releasesAtOnce = KernelRelease(5, 15)
 
     public init() {}
 
@@ -102,6 +122,7 @@ public struct EarlyOOM: ReclaimPolicy {
         guard mustKill || isLow(snapshot, memory, terminate, swapTerminate) else {
             return .notDue("enough memory or swap is free", snapshot)
         }
+        if !snapshot.isAboutLimits, let why = sleepsAfterVictim(snapshot) { return .nothing(.waiting(why), snapshot) }
         let asked = processInHand(snapshot)
         if let asked, !mustKill { return .nothing(.waiting("\(asked.name) was asked to end"), snapshot) }
         var decision = ranking(snapshot, mustKill: mustKill)
@@ -132,6 +153,19 @@ public struct EarlyOOM: ReclaimPolicy {
         return process
     }
 
+    /// Why it does not look yet although its last victim is gone; nil: it looks.
+    private func sleepsAfterVictim(_ snapshot: SystemSnapshot) -> String? {
+        guard let last = snapshot.history.kills.last, let ended = last.endedAt else { return nil }
+        let poll = Self.victimPoll.microseconds
+        let polls = ((ended - last.at).microseconds + poll - 1) / poll
+        let noticed = last.at + TimeSpan(microseconds: polls * poll)
+        if snapshot.now < noticed + fastest { return "it sleeps after the end of its victim" }
+        guard last.isForced, snapshot.measures.returning > .zero,
+            snapshot.device.linux.badness.release >= Self.releasesAtOnce
+        else { return nil }
+        return "the memory of its victim is being released"
+    }
+
     /// What is above the higher shares, divided by the rates at which memory and swap can be filled, each in whole
     /// milliseconds; but within `poll_fastest` and `poll_slowest`.
     private func nextLook(_ snapshot: SystemSnapshot, _ memory: ByteCount) -> TimeSpan {
@@ -146,36 +180,74 @@ public struct EarlyOOM: ReclaimPolicy {
         scaled(Int64(max(.zero, headroom).bytes), by: 1_000, over: Int64(rate.bytes))
     }
 
+    // MARK: The victim
+
+    /// A process as it compares them: `oom_score` and the memory in RAM, both changed by preference.
+    private struct Victim {
+        let process: ProcessSnapshot
+        var score: Int64
+        var size: ByteCount
+    }
+
     private func ranking(_ snapshot: SystemSnapshot, mustKill: Bool) -> Decision {
         var decision = Decision()
-        var victims: [(score: Int64, process: ProcessSnapshot)] = []
+        var victims: [Victim] = []
         for process in snapshot.processes {
-            if process.oomScoreAdj == LinuxScore.exempt {
+            if ignore.contains(process.name) {
+                decision.spare(process, because: "it is ignored by name")
+            } else if process.oomScoreAdj == LinuxScore.exempt {
                 decision.spare(process, because: "its oom_score_adj is \(LinuxScore.exempt)")
             } else {
-                victims.append((badness(process, snapshot), process))
+                victims.append(victim(process, snapshot))
             }
         }
-        victims.sort { a, b in
-            (a.score, a.process.residentSize, b.process.pid) > (b.score, b.process.residentSize, a.process.pid)
-        }
-        decision.ranking = victims.map { score, process in
-            let pid = process.pid
+        decision.ranking = inOrder(victims).map { victim in
+            let (process, pid) = (victim.process, victim.process.pid)
             var candidate = Candidate(
-                mustKill ? .terminate(pid) : .terminatePolitely(pid), score: score,
-                reason: "the highest oom_score, its oom_score_adj is \(process.oomScoreAdj)")
+                mustKill ? .terminate(pid) : .terminatePolitely(pid),
+                score: sortByRSS ? Int64(victim.size.bytes) : victim.score,
+                reason: sortByRSS
+                    ? "has most in RAM" : "the highest oom_score, its oom_score_adj is \(process.oomScoreAdj)")
             if !mustKill { candidate.grace = grace }
             return candidate
         }
         return decision
     }
 
-    /// The process's `oom_score`, changed by preference.
-    private func badness(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> Int64 {
-        var badness = snapshot.linuxScore(of: process)
-        if prefer.contains(process.name) { badness += Self.preference }
-        if avoid.contains(process.name) { badness -= Self.preference }
-        return badness
+    private func victim(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> Victim {
+        var victim = Victim(process: process, score: snapshot.linuxScore(of: process), size: process.residentSize)
+        for (names, sign) in [(prefer, Int64(1)), (avoid, -1)] where names.contains(process.name) {
+            if sortByRSS {
+                victim.size += ByteCount(Self.preferredSize.bytes * Int(sign))
+            } else {
+                victim.score += Self.preference * sign
+            }
+        }
+        return victim
+    }
+
+    /// The order in which it would take them. By memory in RAM, a process with none in RAM is compared by its
+    /// `oom_score`, so the order depends on that in which it meets them: by rising number, as in `/proc`.
+    private func inOrder(_ victims: [Victim]) -> [Victim] {
+        guard sortByRSS else {
+            return victims.sorted { a, b in
+                (a.score, a.size, b.process.pid) > (b.score, b.size, a.process.pid)
+            }
+        }
+        var (left, order) = (victims, [Victim]())
+        while !left.isEmpty {
+            var best = 0
+            for index in left.indices where index > best && isLarger(left[index], than: left[best]) { best = index }
+            order.append(left.remove(at: best))
+        }
+        return order
+    }
+
+    /// With `sort_by_rss`: whether `other` takes the place of the victim so far.
+    private func isLarger(_ other: Victim, than victim: Victim) -> Bool {
+        other.size > .zero && victim.size > .zero
+            ? (other.size, other.score) > (victim.size, victim.score)
+            : (other.score, other.size) > (victim.score, victim.size)
     }
 }
 

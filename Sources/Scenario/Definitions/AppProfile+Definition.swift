@@ -52,6 +52,10 @@ extension AppProfile: Described {
                     + "`earlyoom`, `kernel-oom`, the `lmkd` policies, `device.fallback` and rules with `oom_score` "
                     + "read it. `none`: it follows from what the process does."),
             Field(
+                "managed_oom_preference", \.managedOOMPreference, .choice("preference", "preferences"),
+                "systemd's setting for the app's process, which `systemd-oomd` reads: `avoid` ends it only after all "
+                    + "that have no such setting, `omit` never."),
+            Field(
                 "observers", \.observers, .list(of: Codec<NotificationObserver>.record, called: "observers"),
                 "The app's objects that observe notifications."),
         ])

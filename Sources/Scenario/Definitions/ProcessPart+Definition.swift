@@ -53,5 +53,8 @@ extension AppProfile {
             Field(
                 "oom_score_adj", \.oomScoreAdj, Codec.count(LinuxScore.adjustments).orNone(),
                 "Linux's setting for the process, as that of an app. `none`: it follows from what the process does."),
+            Field(
+                "managed_oom_preference", \.managedOOMPreference, .choice("preference", "preferences"),
+                "systemd's setting for the process, as that of an app."),
         ])
 }

@@ -45,6 +45,8 @@ final class MemoryWaiters {
     private(set) var stalls = StallMeter()
     /// How often a process found no page and began to make room itself (direct reclaim).
     private(set) var directReclaims = 0
+    /// Until when a process has last waited for memory that the system reclaimed, or has made room itself; nil: never.
+    private(set) var reclaimedDirectly: Instant?
     /// Processes that make room themselves, or whose pages come back from swap.
     private var stalled: [Stall] = []
     /// Whether that is a stall, as on Linux.
@@ -237,5 +239,6 @@ final class MemoryWaiters {
                 $0.thread.isRunning && !self.isWaiting($0) && !self.isStalled($0) && !reads.isRead(by: $0)
             }
         stalls.advance(to: instant, isWaiting: isWaiting, isWorking: isWorking)
+        if !queue.isEmpty || isReclaimingDirectly { reclaimedDirectly = instant }
     }
 }

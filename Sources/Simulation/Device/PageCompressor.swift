@@ -55,6 +55,8 @@ final class PageCompressor {
         var unpaid = PagesBack()
         /// Whether the process was resumed and has not run yet.
         var resumes = false
+        /// What was taken from the process so far.
+        var taken = ByteCount.zero
         /// When its pages were compressed.
         var ages = CompressionAges()
         /// The last time that it was suspended, if it is or was to be compressed whole, and what it then had left.
@@ -470,6 +472,7 @@ final class PageCompressor {
         waiters.liftReserve()
         defer { waiters.keepNothingBack() }
         let done = pages.compress(process.slot, atMost: bytes, usedBefore: usedBefore)
+        accounts[process.slot.index].taken += done
         guard pageout != nil else { return done }
         pageout?.sample.compress(done)
         accounts[process.slot.index].ages.push(done, at: agenda.now)
@@ -485,6 +488,9 @@ final class PageCompressor {
         recent.compressing += time
         return time
     }
+
+    /// What was taken from the process so far, whether or not it has come back.
+    func taken(from process: LiveProcess) -> ByteCount { accounts[process.slot.index].taken }
 
     // MARK: Coming back
 

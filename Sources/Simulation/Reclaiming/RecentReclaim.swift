@@ -5,8 +5,9 @@ import Quantities
 ///
 /// Holds one entry for each purge within `span`.
 struct RecentReclaim {
-    /// How long a purge counts, this instant included. Source: systemd v261, `RECLAIM_DURATION_USEC`.
-    static let span = TimeSpan.seconds(30)
+    /// How long a purge counts, this instant included: since systemd-oomd's last look at pressure. Source: systemd
+    /// v261, `MEM_PRESSURE_INTERVAL_USEC` and `oomd_pgscan_rate`.
+    static let span = TimeSpan.seconds(1)
 
     private var entries: Deque<(at: Instant, bytes: ByteCount)> = []
     private var total: ByteCount = .zero

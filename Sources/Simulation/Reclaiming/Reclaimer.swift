@@ -162,7 +162,11 @@ final class Reclaimer {
 
     private func snapshot(_ question: PolicyQuestion) -> SystemSnapshot {
         var snapshot = snapshots.snapshot(question, history)
-        snapshot.measures.returning = returning.books.reduce(.zero) { $0 + $1.resident }
+        let returning = returning.books
+        snapshot.measures.returning = returning.reduce(.zero) { $0 + $1.resident }
+        if snapshot.measures.swapTotal > .zero {
+            snapshot.measures.returningSwap = returning.map { $0.compressed + $0.swapped }.max() ?? .zero
+        }
         return snapshot
     }
 
@@ -363,8 +367,11 @@ final class Reclaimer {
             history.idleAtSustained = snapshot.processes.count { $0.band == .idle }
         }
         if needs.contains(.thrashingAnew) { demands.worker.supply.files?.beginThrashingAnew(at: now) }
-        history.noteKill(
-            .init(at: now, pid: victim.pid, band: victim.band, cause: candidate.cause, footprint: victim.footprint))
+        var kill = ReclaimHistory.Kill(
+            at: now, pid: victim.pid, band: victim.band, cause: candidate.cause, footprint: victim.footprint)
+        kill.isForced = candidate.action.kind == .terminate
+        kill.rule = candidate.rule
+        history.noteKill(kill)
     }
 
     /// Writes the state of all processes before the first kill of a session, once.
@@ -451,6 +458,7 @@ final class Reclaimer {
     func processEnded(_ process: LiveProcess, _ reason: ExitReason, held footprint: ByteCount, _ pools: [PoolID]?) {
         stopWaiting(forScenesOf: process)
         let serial = pools.map { returning.begin(process.slot, $0) }
+        history.noteEnd(of: process.pid, at: now)
         guard let acting, acting.ends(process) else { return }
         if reason == .memoryPressure, let kill = acting.kill {
             kills.count(kill.cause, in: kill.band)

@@ -12,6 +12,10 @@ final class Snapshots {
     /// The facts about one process that only policies use.
     private struct Observed {
         var reclaimed = RecentReclaim()
+        /// What the compressor had taken from the process at the last question.
+        var compressed = ByteCount.zero
+        /// Pages of its files in memory then.
+        var files = ByteCount.zero
         /// A moving average; zero before the first update.
         var averageFootprint: ByteCount = .zero
     }
@@ -22,6 +26,10 @@ final class Snapshots {
     private var observed: [Observed] = []
     /// When the average footprints were last updated.
     private var growthAt: Instant = .zero
+    /// When the system last took pages, as the questions saw it; nil: never.
+    private var lastReclaim: Instant?
+    /// Pages of files that were dropped until the last question.
+    private var dropped = 0
     private let device: DeviceSize
     /// The run's seed, for policies that draw random numbers.
     private let seed: UInt64
@@ -75,6 +83,7 @@ final class Snapshots {
         snapshot.measures.swapTotal = swapTotal
         snapshot.measures.swapFree = max(.zero, swapTotal - books.compressed - books.swapped)
         snapshot.measures.freezer = freezer?.state ?? FreezerState.none
+        snapshot.measures.lastReclaim = followReclaim()
         snapshot.history = history
         snapshot.device = device
         snapshot.protectsForeground = protectsForeground
@@ -86,6 +95,15 @@ final class Snapshots {
     /// Brings the bands up to date, as a question does.
     func followBands() {
         for reference in changes.entered() { processes.process(reference)?.followBand(at: agenda.now) }
+    }
+
+    /// Finds out whether the system has taken pages since the last question, as a daemon does that compares `pgscan`.
+    /// The processes must have been followed.
+    private func followReclaim() -> Instant? {
+        let dropped = worker.supply.files?.dropped ?? 0
+        if dropped > self.dropped { lastReclaim = agenda.now }
+        self.dropped = dropped
+        return [lastReclaim, worker.waiters.reclaimedDirectly].compactMap(\.self).max()
     }
 
     /// Every live process. A process that has not changed since the last question keeps its snapshot.
@@ -128,10 +146,23 @@ final class Snapshots {
 
     /// Updates the facts that were observed about the process over time.
     private func follow(_ process: LiveProcess, in snapshot: inout ProcessSnapshot) {
+        followReclaim(of: process, files: snapshot.memory.files)
         guard process.slot.index < observed.count else { return }
         snapshot.recentlyReclaimed = observed[process.slot.index].reclaimed.bytes(at: agenda.now)
         let average = observed[process.slot.index].averageFootprint
         if average > .zero { snapshot.growth = snapshot.footprint.share(of: average) }
+    }
+
+    /// Notes what the device has taken of the process since the last question.
+    private func followReclaim(of process: LiveProcess, files: ByteCount) {
+        let taken = worker.compressor?.taken(from: process) ?? .zero
+        guard taken > .zero || worker.supply.files != nil else { return }
+        observe(process) { observed in
+            observed.reclaimed.add(max(.zero, taken - observed.compressed), at: agenda.now)
+            observed.reclaimed.add(max(.zero, observed.files - files), at: agenda.now)
+            if taken > observed.compressed { lastReclaim = agenda.now }
+            (observed.compressed, observed.files) = (taken, files)
+        }
     }
 
     // MARK: Processes
@@ -174,7 +205,8 @@ final class Snapshots {
         snapshot.kind = process.profile.part?.kind
         snapshot.group = process.record.membership.group
         snapshot.role = process.record.membership.role
-        snapshot.declaredOomScoreAdj = process.profile.oomScoreAdj
+        snapshot.linux = LinuxSettings(
+            oomScoreAdj: process.profile.oomScoreAdj, preference: process.profile.managedOOMPreference)
         follow(process, in: &snapshot)
         return snapshot
     }
