@@ -15,7 +15,7 @@ extension Explainer {
         let searches = [
             score(of: victim, record, app), band(of: victim, record, app), softLimit(of: victim, record, app),
         ]
-        let changes = lists(victim, record) + screen(victim)
+        let changes = lists(victim, record) + screen(victim) + omission(of: victim, record, app)
         return searches.compactMap(\.self) + (changes.isEmpty ? [] : [Attempts(changes)])
     }
 
@@ -37,6 +37,12 @@ extension Explainer {
         } change: {
             plan.own(app, "oom_score_adj", optional: \.oomScoreAdj, to: value($0), .preference)
         }
+    }
+
+    /// systemd-oomd is told to leave the process alone.
+    private func omission(of victim: ProcessSnapshot, _ record: DecisionRecord, _ app: Int) -> [Change] {
+        guard turns(record, victim: victim.pid, { $0.linux.preference = .omit }) else { return [] }
+        return [plan.own(app, "managed_oom_preference", \.managedOOMPreference, to: .omit, .preference)]
     }
 
     // MARK: Lists of names

@@ -1,7 +1,7 @@
 /// Whether systemd-oomd may end a process: `ManagedOOMPreference=` of its unit.
 ///
 /// Source: systemd v261, `oomd_sort_cgroup_contexts`. There the setting belongs to a control group.
-public enum ManagedOOMPreference: String, CaseIterable, Comparable, Sendable {
+public enum ManagedOOMPreference: String, CaseIterable, Comparable, Sendable, CustomStringConvertible {
     /// By its use of memory, like every other.
     case none
     /// Only if no process without this setting is a candidate.
@@ -11,6 +11,9 @@ public enum ManagedOOMPreference: String, CaseIterable, Comparable, Sendable {
 
     /// By the order in which systemd-oomd takes them.
     public static func < (a: ManagedOOMPreference, b: ManagedOOMPreference) -> Bool { a.rank < b.rank }
+
+    /// The name in scenarios.
+    public var description: String { rawValue }
 
     private var rank: Int {
         switch self {

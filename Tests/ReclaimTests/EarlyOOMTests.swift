@@ -200,6 +200,58 @@ struct EarlyOOMTests {
         #expect(earlyoom.decide(largest).victims == [1])
     }
 
+    @Test("it notices every 100 ms that its victim is gone, then sleeps for 100 ms, and looks again")
+    func sleepsAfterVictim() throws {
+        /// A look so many milliseconds after a request, or a kill, whose victim was gone after `gone` milliseconds.
+        func look(
+            _ after: Int64, gone: Int64, forced: Bool = false, returning: Int = 0, on linux: LinuxKernel = .standard
+        ) throws -> Answer {
+            let snapshot = device(40, [task(1, 600), task(2, 300)]) {
+                var kill = ReclaimHistory.Kill(
+                    at: now - .milliseconds(after), pid: ProcessID(9), band: .background, cause: nil, footprint: .zero)
+                (kill.isForced, kill.endedAt) = (forced, kill.at + .milliseconds(gone))
+                $0.history.kills = [kill]
+                $0.measures.returning = .mebibytes(returning)
+                $0.device.linux = linux
+            }
+            return Answer(try policy("earlyoom").decide(snapshot))
+        }
+        #expect(try look(99, gone: 0) == .rests)
+        #expect(try look(100, gone: 0) == .kills(1))
+        #expect(try look(199, gone: 1) == .rests)
+        #expect(try look(200, gone: 1) == .kills(1))
+        #expect(try look(300, gone: 101) == .kills(1))
+        // The memory of a process that it asked to end may be on its way back. After SIGKILL it waits for it, if the
+        // kernel can release it at once. What returns counts as memory that processes have: 40 of 1000 MiB.
+        #expect(try look(500, gone: 0, returning: 60) == .kills(1))
+        #expect(try look(500, gone: 0, forced: true, returning: 60) == .rests)
+        #expect(try look(500, gone: 0, forced: true) == .kills(1))
+        #expect(try look(500, gone: 0, forced: true, returning: 60, on: .linux5x10) == .kills(1))
+    }
+
+    @Test("sort_by_rss: the most in RAM, whatever the score; prefer and avoid weigh 3 GiB; ignore is never a victim")
+    func sorts() throws {
+        func victims(_ parameters: [(String, ParameterValue)], _ processes: [ProcessSnapshot]) throws -> [Int] {
+            let snapshot = device(200, processes) {
+                $0.ceiling = .gibibytes(8)
+                ($0.measures.swapTotal, $0.measures.swapFree) = (.gibibytes(1), .zero)
+            }
+            return try policy("earlyoom", parameters.map { .init(name: $0.0, value: $0.1) }).decide(snapshot).victims
+        }
+        let all = [
+            task(1, 2_000, adj: 500), task(2, 3_000, swapped: 1_500), task(3, 2_500, adj: -900),
+            task(4, 100, adj: -1_000), task(5, 400),
+        ]
+        let sorted = ("sort_by_rss", ParameterValue.flag(true))
+        #expect(try victims([], all) == [1, 2, 5, 3])
+        #expect(try victims([sorted], all) == [3, 1, 2, 5])
+        #expect(try victims([sorted, ("prefer", .names(["app5"]))], all) == [5, 3, 1, 2])
+        // What is avoided holds less than nothing, so scores are compared: it comes by its score.
+        #expect(try victims([sorted, ("avoid", .names(["app3"]))], all) == [1, 2, 5, 3])
+        #expect(try victims([sorted, ("ignore", .names(["app3", "app1"]))], all) == [2, 5])
+        #expect(try victims([("ignore", .names(["app1"]))], all) == [2, 5, 3])
+    }
+
     @Test("the kernel's figures: two thirds of 1000, the share in thousandths and the adjustment, rounded at each step")
     func score() {
         func score(_ held: Int, _ adjustment: Int, of total: Int) -> Int64 {

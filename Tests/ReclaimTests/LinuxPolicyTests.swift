@@ -15,6 +15,7 @@ struct LinuxPolicyTests {
     private func stalled(_ percent: Int64, for seconds: Int64) -> (inout SystemSnapshot) -> Void {
         { snapshot in
             snapshot.measures.full.avg10 = .percent(percent)
+            snapshot.measures.lastReclaim = now
             for second in stride(from: seconds, through: 0, by: -2) {
                 let share = StallAverages(avg10: .percent(percent))
                 snapshot.measures.stallUpdates.append(.init(at: now - .seconds(second), some: share, full: share))
@@ -50,24 +51,110 @@ struct LinuxPolicyTests {
         #expect(try used(9, available: 100).ranking.isEmpty)
     }
 
-    @Test("systemd-oomd rests 15 s after an action")
+    /// A kill by systemd-oomd's rule for swap (0) or for pressure (1), so many seconds ago.
+    private func kill(_ rule: Int?, _ seconds: Int64) -> ReclaimHistory.Kill {
+        var kill = ReclaimHistory.Kill(
+            at: now - .seconds(seconds), pid: ProcessID(9), band: .idle, cause: nil, footprint: .zero)
+        kill.rule = rule
+        return kill
+    }
+
+    @Test("systemd-oomd rests 15 s after a kill for pressure, not after one for swap or for a limit")
     func systemdPause() throws {
-        func after(_ seconds: Int64) throws -> Decision {
+        func after(_ seconds: Int64, rule: Int?) throws -> Decision {
             try policy("systemd-oomd").decide(
                 device(0, apps) {
                     stalled(61, for: 30)(&$0)
                     $0.history.lastAction = now - .seconds(seconds)
+                    $0.history.kills = [kill(rule, seconds)]
                 })
         }
-        #expect(try after(14).ranking.isEmpty)
-        #expect(!(try after(15).ranking.isEmpty))
+        #expect(try after(14, rule: 1).ranking.isEmpty)
+        #expect(try after(14, rule: 1).isWaiting)
+        #expect(!(try after(15, rule: 1).ranking.isEmpty))
+        #expect(!(try after(1, rule: 0).ranking.isEmpty))
+        #expect(!(try after(1, rule: nil).ranking.isEmpty))
         // It pauses only its check of pressure, not that of swap.
+        var swapped = apps
+        swapped[2].swapped = .mebibytes(20)
         let swap = try policy("systemd-oomd").decide(
-            device(50, apps) {
+            device(50, swapped) {
+                stalled(61, for: 30)(&$0)
                 $0.measures.swapTotal = .mebibytes(100)
-                $0.history.lastAction = now - .seconds(1)
+                $0.history.kills = [kill(1, 1)]
             })
         #expect(swap.victims.first == 3)
+        #expect(swap.ranking.first?.rule == 0)
+    }
+
+    @Test("systemd-oomd acts on pressure only if memory was reclaimed within 30 s", arguments: [30, 31, nil] as [Int64?])
+    func systemdGate(seconds: Int64?) throws {
+        let decision = try policy("systemd-oomd").decide(
+            device(0, apps) {
+                stalled(61, for: 30)(&$0)
+                $0.measures.lastReclaim = seconds.map { now - .seconds($0) }
+            })
+        #expect(decision.victims.isEmpty == (seconds != 30))
+        #expect(decision.isWaiting == (seconds != 30))
+        #expect(decision.ranking.first?.rule == (seconds == 30 ? 1 : nil))
+    }
+
+    @Test("systemd-oomd fires 30 s after the update with which pressure began", arguments: [28, 29, 30])
+    func systemdDuration(seconds: Int64) throws {
+        let decision = try policy("systemd-oomd").decide(
+            device(0, apps) {
+                stalled(61, for: seconds)(&$0)
+                // The update before was not too high.
+                let before = StallAverages(avg10: .percent(50))
+                $0.measures.stallUpdates.insert(
+                    .init(at: now - .seconds(seconds + 2), some: before, full: before), at: 0)
+            })
+        #expect(decision.victims.isEmpty == (seconds < 30))
+    }
+
+    @Test("systemd-oomd kills for swap only who has more than 5 % of it, one at a look, every 150 ms")
+    func systemdCandidates() throws {
+        func decision(_ swapped: [Int], dying: Int = 0) throws -> Decision {
+            let processes = swapped.enumerated().map { index, size in
+                process(index + 1, .background, size: 100) { $0.swapped = .mebibytes(size) }
+            }
+            return try policy("systemd-oomd").decide(
+                device(50, processes) {
+                    $0.measures.swapTotal = .mebibytes(200)
+                    $0.measures.returningSwap = .mebibytes(dying)
+                })
+        }
+        #expect(try decision([10, 11, 40]).victims == [3, 2])
+        #expect(try decision([10, 5]).victims.isEmpty)
+        #expect(try decision([10, 5]).spared.count == 2)
+        #expect(try decision([11, 40]).nextLook == .milliseconds(150))
+        // As long as the last victim has more in swap than the others, it is taken again, and no other.
+        #expect(try decision([11, 40], dying: 40).isWaiting)
+        #expect(try decision([11, 40], dying: 39).victims == [2, 1])
+        #expect(try decision([10, 10], dying: 11).isWaiting)
+        #expect(try policy("systemd-oomd").decide(device(50, [process(1)])).nextLook == .seconds(1))
+    }
+
+    @Test("ManagedOOMPreference: avoid comes last, whatever it holds, and omit never, for a limit neither")
+    func systemdPreference() throws {
+        let all = [ManagedOOMPreference.avoid, .none, .omit, .none].enumerated().map { index, preference in
+            process(index + 1, .background, size: 100 - index) {
+                $0.linux.preference = preference
+                $0.swapped = .mebibytes(60 - index)
+            }
+        }
+        let pressure = try policy("systemd-oomd").decide(device(0, all, stalled(61, for: 30)))
+        #expect(pressure.victims == [2, 4, 1])
+        #expect(pressure.spared == [Spared(ProcessID(3), reason: "its ManagedOOMPreference is omit")])
+        let swap = try policy("systemd-oomd").decide(
+            device(0, all) {
+                $0.measures.swapTotal = .mebibytes(200)
+                // The victim that is being taken apart comes before one that is to be avoided.
+                $0.measures.returningSwap = .mebibytes(20)
+            })
+        #expect(swap.victims == [2, 4, 1])
+        let limit = try policy("systemd-oomd").decide(device(500, all, demand: .backgroundProcesses(excess: 1)))
+        #expect(limit.victims == [2, 4, 1])
     }
 
     @Test("largest-first ends the largest off screen below its floor")

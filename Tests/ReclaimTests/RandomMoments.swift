@@ -10,11 +10,14 @@ struct RandomMoments {
     /// What only some devices have is drawn apart, so that it changes no other draw.
     private var parts: SeededGenerator
     private var lmkd: SeededGenerator
+    /// What only Linux's daemons read is drawn apart, too.
+    private var daemons: SeededGenerator
 
     init(seed: UInt64, stream: String) {
         random = SeededGenerator(seed: seed, stream: stream)
         parts = SeededGenerator(seed: seed, stream: "parts of \(stream)")
         lmkd = SeededGenerator(seed: seed, stream: "lmkd of \(stream)")
+        daemons = SeededGenerator(seed: seed, stream: "daemons of \(stream)")
     }
 
     mutating func next() -> SystemSnapshot {
@@ -33,6 +36,7 @@ struct RandomMoments {
         addKernel(to: &snapshot)
         addPurgeable(to: &snapshot)
         addCourse(to: &snapshot)
+        addReclaim(to: &snapshot)
         return snapshot
     }
 
@@ -65,6 +69,22 @@ struct RandomMoments {
         }
         if lmkd.chance(.percent(50)) { snapshot.measures.returning = .mebibytes(lmkd.number(in: 1...20)) }
         snapshot.history.lmkd = course
+    }
+
+    /// When memory was reclaimed, what systemd-oomd has killed, and what of a victim is still in swap.
+    private mutating func addReclaim(to snapshot: inout SystemSnapshot) {
+        if daemons.chance(.percent(80)) {
+            snapshot.measures.lastReclaim = now - .seconds(Int64(daemons.number(in: 0...60)))
+        }
+        if daemons.chance(.percent(20)) {
+            snapshot.measures.returningSwap = .mebibytes(daemons.number(in: 1...60))
+        }
+        for index in snapshot.history.kills.indices where daemons.chance(.percent(50)) {
+            snapshot.history.kills[index].rule = daemons.number(in: 0...1)
+        }
+        for index in snapshot.processes.indices where daemons.chance(.percent(20)) {
+            snapshot.processes[index].linux.preference = daemons.chance(.percent(50)) ? .avoid : .omit
+        }
     }
 
     /// Some processes have purgeable memory.

@@ -173,9 +173,9 @@ struct ReclaimRunTests {
         #expect(run.decisions.contains { $0.contains(",previous,") && $0.contains("score 700") })
     }
 
-    @Test("systemd-oomd ends the app from which pages went back within 30 s, later the largest")
+    @Test("systemd-oomd ends the app from which pages went back within the last second, later the largest")
     func recentlyReclaimed() throws {
-        for (instant, first) in [("20s", "burster"), ("90s", "big")] {
+        for (instant, first) in [("12s", "burster"), ("20s", "big")] {
             let run = try Self.run(
                 """
                 duration: 2min

@@ -165,6 +165,7 @@ struct OomdDefaultTests {
     func pressure() throws {
         #expect(try Self.acts(Self.stalled(Array(repeating: 61, count: 31))) == [30])
         #expect(try Self.acts(Self.stalled(Array(repeating: 60, count: 40))).isEmpty)
+        // 80 % for 60 s is the other group of detectors; 60 % for 30 s fires before it.
         #expect(
             try Self.acts(Self.stalled(Array(repeating: 90, count: 29) + [10] + Array(repeating: 90, count: 30)))
                 .isEmpty)
@@ -209,7 +210,15 @@ struct OomdDefaultTests {
         #expect(try Self.victim(large) == 9)
     }
 
-    @Test("swap_free below 15 % ends whoever has most in swap, at least 1 MB")
+    @Test("the largest fifth is rounded up: of five processes one, of six two", arguments: [(5, 5), (6, 5)])
+    func percentile(processes: Int, victim: Int) throws {
+        var even = (1...processes).map { RuleSamples.process($0, size: 50 + $0) }
+        // Process 4 of five is smaller than the largest fifth, process 5 of six is in it.
+        even[processes - 2].growth = .percent(300)
+        #expect(try Self.victim(even) == victim)
+    }
+
+    @Test("swap_free below 10 % ends whoever has most in swap, more than a byte")
     func swap() throws {
         func device(_ free: Int) -> SystemSnapshot {
             Samples.device(
@@ -217,14 +226,14 @@ struct OomdDefaultTests {
                 [
                     Samples.process(1, size: 90), Samples.process(2) { $0.swapped = .mebibytes(5) },
                     Samples.process(3) { $0.swapped = .mebibytes(9) },
-                    Samples.process(4) { $0.swapped = .kibibytes(900) },
+                    Samples.process(4) { $0.swapped = ByteCount(1) },
                 ]
             ) { ($0.measures.swapTotal, $0.measures.swapFree) = (.mebibytes(100), .mebibytes(free)) }
         }
         let policy = try Self.policy()
         #expect(
-            policy.decide(device(14)).ranking.map(\.action) == [.terminate(ProcessID(3)), .terminate(ProcessID(2))])
-        #expect(policy.decide(device(15)).ranking.isEmpty)
+            policy.decide(device(9)).ranking.map(\.action) == [.terminate(ProcessID(3)), .terminate(ProcessID(2))])
+        #expect(policy.decide(device(10)).ranking.isEmpty)
         #expect(policy.decide(Samples.device(0, [Samples.process(1)])).ranking.isEmpty)
     }
 }

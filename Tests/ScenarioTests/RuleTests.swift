@@ -335,6 +335,7 @@ struct RuleTests {
         .cheapestRelaunch: { $0.relaunchCost = .milliseconds(100) },
         .lowestBand: { $0.band = JetsamBand(-1) },
         .highestOomScore: { $0.lastForeground = RuleSamples.now - .seconds(600) },
+        .highestBadness: { $0.declaredOomScoreAdj = 1_000 },
         .fastestGrowing: { $0.growth = .percent(200) },
         .mostSwapped: { $0.swapped = .mebibytes(9) },
         .nearestLimit: { $0.limit = MemoryLimit(bytes: .mebibytes(50), isFatal: false) },

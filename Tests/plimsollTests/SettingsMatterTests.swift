@@ -206,6 +206,7 @@ struct SettingsMatterTests {
         "apps.background.cpu": ["apps.c.background.cpu=96%"],
         "apps.cpu": ["apps.a.cpu=50%"],
         "apps.oom_score_adj": ["apps.a.oom_score_adj=-1000"] + linux,
+        "apps.managed_oom_preference": ["apps.a.managed_oom_preference=omit"] + systemd,
         "device.cores.efficiency": ["device.cores={performance: 1, efficiency: 4}"],
         "device.cores.efficiency_speed": ["device.cores={performance: 1, efficiency: 4, efficiency_speed: 90%}"],
         "device.cores.further": ["device.cores={performance: 1, further: [{count: 2, speed: 90%}]}"],
@@ -244,6 +245,7 @@ struct SettingsMatterTests {
         "apps.background.file_lock_time": ["apps.a.background={holds_file_lock: true, file_lock_time: 0s}"],
         "limits.protect_foreground": ["limits.protect_foreground=false"] + tight,
         "processes.oom_score_adj": process(daemon + ", oom_score_adj: 1000") + linux,
+        "processes.managed_oom_preference": process(daemon + ", managed_oom_preference: omit") + systemd,
         "start.process": [started("process: a")],
         "start.state": [started("process: a, state: background")],
         "start.footprint": [started("process: a, footprint: 40MiB")],
@@ -322,6 +324,11 @@ struct SettingsMatterTests {
     private static let opening = ["apps.a.scenes.multiple=true", "user.4={at: 50s, open_scene: a}"]
     /// Linux's daemon, and memory so tight that it acts.
     private static let linux = ["policy=earlyoom", "device.ceiling=90MiB", "limits.protect_audible=false"]
+    /// Linux's other daemon, which acts as soon as a page is in swap.
+    private static let systemd = [
+        "policy={name: systemd-oomd, parameters: {used: 0%, candidate_swap: 0%}}", "device.ceiling=90MiB",
+        "device.compressor={}", "limits.protect_audible=false",
+    ]
     /// Nobody acts when memory is out.
     private static let unserved = ["policy=none", "device.ceiling=80MiB"]
     private static let call = ["user.4={at: 50s, interrupt: call, for: 5s}"]
@@ -358,7 +365,7 @@ struct SettingsMatterTests {
         "apps.disconnect.ignores": ["policy.parameters.disconnect_idle=1s"],
         "apps.costs.disconnect": ["policy.parameters.disconnect_idle=1s"],
         "apps.costs.terminate": ["user.4={at: 50s, quit: a}"],
-        "apps.oom_score_adj": linux,
+        "apps.oom_score_adj": linux, "apps.managed_oom_preference": systemd,
         "apps.spread.except": ["apps.a.spread=35%"],
         "apps.background.work": ["device.ceiling=1GiB"],
         "apps.limits.inactive": ["apps.a.limits={active: 400MiB}"],
@@ -435,6 +442,7 @@ struct SettingsMatterTests {
         "apps.background.file_lock_time": ["apps.a.background.holds_file_lock=true"],
         "limits.protect_foreground": tight,
         "processes.oom_score_adj": process(daemon) + linux,
+        "processes.managed_oom_preference": process(daemon) + systemd,
         "start.state": [started("process: a")],
         "start.footprint": [started("process: a")],
         "start.compressed": ["device.compressor={}", started("process: a")],

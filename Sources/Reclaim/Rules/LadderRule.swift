@@ -123,6 +123,7 @@ public enum RuleOrder: Hashable, Sendable {
         case cheapestRelaunch = "cheapest_relaunch"
         case lowestBand = "lowest_band"
         case highestOomScore = "highest_oom_score"
+        case highestBadness = "highest_badness"
         case fastestGrowing = "fastest_growing"
         case mostSwapped = "most_swapped"
         case nearestLimit = "nearest_limit"
@@ -136,6 +137,7 @@ public enum RuleOrder: Hashable, Sendable {
             case .cheapestRelaunch: "costs least to bring back per byte freed"
             case .lowestBand: "lowest band, the longest idle of a band"
             case .highestOomScore: "highest oom_score_adj, the longest idle of a score"
+            case .highestBadness: "highest oom_score of Linux: its share of RAM and swap, and its oom_score_adj"
             case .fastestGrowing: "has grown most"
             case .mostSwapped: "has most in swap"
             case .nearestLimit: "nearest to its own limit, or above it"
@@ -215,6 +217,10 @@ extension RuleOrder.Name {
         case .highestOomScore:
             let score = view.oomScore(of: process)
             return RuleScore(first: Int64(score), second: idle.microseconds, reason: "oom_score_adj \(score)")
+        case .highestBadness:
+            let score = view.snapshot.linuxScore(of: process)
+            return RuleScore(
+                first: score, second: Int64(process.residentSize.bytes), reason: "has Linux's oom_score \(score)")
         case .fastestGrowing:
             return RuleScore(first: process.growth.partsPerMillion, reason: "has grown to \(process.growth)")
         case .mostSwapped:

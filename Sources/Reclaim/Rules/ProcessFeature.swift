@@ -69,7 +69,7 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
         case .limitShare: "its share of its own limit (of all RAM if it has none)"
         case .siblingShare: "its share of what all processes hold"
         case .sizeRank: "the share of processes that are no larger than it, itself included"
-        case .growth: "its footprint over its average one (oomd's, 5 s, factor 4)"
+        case .growth: "its footprint over its average one (oomd's, 5 s, factor 4; a new process begins at 400%)"
         case .idle: "since it was last seen; the scene, for a rule that disconnects"
         case .age: "since its launch"
         case .warned: "since it was last warned; never warned counts as long ago"

@@ -150,7 +150,11 @@ final class Snapshots {
         guard process.slot.index < observed.count else { return }
         snapshot.recentlyReclaimed = observed[process.slot.index].reclaimed.bytes(at: agenda.now)
         let average = observed[process.slot.index].averageFootprint
-        if average > .zero { snapshot.growth = snapshot.footprint.share(of: average) }
+        if average > .zero {
+            snapshot.growth = snapshot.footprint.share(of: average)
+        } else {
+            snapshot.growth = growthAtFirst(of: process)
+        }
     }
 
     /// Notes what the device has taken of the process since the last question.
@@ -237,8 +241,14 @@ final class Snapshots {
         observe(process) { $0.reclaimed.add(bytes, at: agenda.now) }
     }
 
+    /// What the growth of a process is until its average is first updated. oomd's average begins at zero, so that of a
+    /// new process begins at a quarter of its footprint; a process that lived before the run has its average.
+    private func growthAtFirst(of process: LiveProcess) -> Ratio {
+        process.launch.at < .zero ? .one : .percent(400)
+    }
+
     /// oomd's moving average of a footprint: every 5 s a quarter of the new footprint plus three quarters of the old
-    /// average.
+    /// average. It begins at zero. Source: oomd at 88c28fd, `CgroupContext::getAverageUsage`.
     func followGrowth() {
         guard agenda.now - growthAt >= .seconds(5) else { return }
         growthAt = agenda.now
@@ -246,8 +256,9 @@ final class Snapshots {
             let footprint = memory.books(of: process.slot).footprint
             observe(process) { observed in
                 let average = observed.averageFootprint
+                let isAveraged = average > .zero || growthAtFirst(of: process) != .one
                 observed.averageFootprint =
-                    average == .zero ? footprint : ByteCount((average.bytes * 3 + footprint.bytes) / 4)
+                    isAveraged ? ByteCount((average.bytes * 3 + footprint.bytes) / 4) : footprint
             }
         }
     }
