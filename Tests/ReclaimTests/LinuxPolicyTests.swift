@@ -87,7 +87,7 @@ struct LinuxPolicyTests {
         #expect(swap.ranking.first?.rule == 0)
     }
 
-    @Test("systemd-oomd acts on pressure only if memory was reclaimed within 30 s", arguments: [30, 31, nil] as [Int64?])
+    @Test("systemd-oomd acts on pressure only if memory was reclaimed within 30 s", arguments: [Int64?(30), 31, nil])
     func systemdGate(seconds: Int64?) throws {
         let decision = try policy("systemd-oomd").decide(
             device(0, apps) {

@@ -26,7 +26,8 @@ struct ReplayedTablesTests {
         return try #require(nil as ProcessSnapshot?, "no adjustment gives the score \(row.score)")
     }
 
-    /// The number of pairs. Of each the process that comes later in the table is larger; met second, an equal one is not.
+    /// The number of pairs. Of each the process that comes later in the table is larger. One met second that is equal
+    /// is not.
     private func pairs(_ rows: [Row], _ parameters: [PolicySettings.Assignment]) throws -> Int {
         var empty = device(0, [])
         empty.ceiling = .gibibytes(64)

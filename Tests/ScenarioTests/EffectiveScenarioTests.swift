@@ -69,8 +69,8 @@ struct EffectiveScenarioTests {
         expectKeys(of: plan.monitor.warning)
         expectKeys(of: plan.limits)
         expectKeys(of: plan.lifecycle)
-        // The key is `entitled`.
-        expectKeys(of: app, besides: ["part", "is_entitled"])
+        // The keys are `entitled` and `managed_oom_preference`.
+        expectKeys(of: app, besides: ["part", "is_entitled", "managed_o_o_m_preference"])
         expectKeys(of: app.scenes, besides: ["uses_u_i_kit"])
         // Either the base or the footprint.
         expectKeys(of: app.memory, besides: ["held"])

@@ -173,6 +173,20 @@ struct LinuxSwapTests {
         #expect(other.processes.allSatisfy { $0.swapped == .zero })
     }
 
+    @Test("systemd-oomd ends one process for swap that is used up, and waits while that one is taken apart")
+    func oomd() throws {
+        let text = Self.phone("compressor: { input: 50% }, reclaim_rate: 64MiB/s", policy: "systemd-oomd")
+        let run = try Self.run(text)
+        // What is idle has most in swap. The hog is next once it has used up swap again.
+        #expect(run.ends.map { $0["app"] } == ["idle", "hog"])
+        let times = run.ends.compactMap { Double($0["time_s"]) }
+        #expect(times.count == 2 && times[1] - times[0] > 1)
+        let first = try #require(run.decisions.first { $0.chosen != nil })
+        #expect(first.decision.evidence?.measure == "swap_used_bytes")
+        // What is looked at while the victim is taken apart still counts as used up.
+        #expect(run.decisions.contains { $0.snapshot.measures.returningSwap > .zero && $0.chosen == nil })
+    }
+
     @Test(
         "a disk takes what zram has no room for, page by page, and both backends agree", arguments: [true, false],
         SwapSettings.DiskTakes.allCases)

@@ -6,15 +6,15 @@ import Quantities
 /// At each look the policy compares available memory and free swap with two shares each. If both are at or below their
 /// higher shares (`terminate`, `swap_terminate`), it asks a process to end. If both are at or below their lower shares,
 /// it kills the process. The victim has the highest `oom_score` (`LinuxScore`). Of several processes with that score,
-/// it has most in RAM. With `sort_by_rss` it has most in RAM, whatever its score. Available memory counts as a share of the memory that processes have or can get, without what
-/// the system keeps.
+/// it has most in RAM. With `sort_by_rss` it has most in RAM, whatever its score. Available memory counts as a share of
+/// the memory that processes have or can get, without what the system keeps.
 ///
 /// While a process that was asked to end lives, the policy waits up to `wait` and then asks again. Time alone makes it
 /// kill nothing: only the lower shares do. It notices every 100 ms whether the victim is gone, then sleeps for
 /// `poll_fastest` and looks again, whether or not the victim's memory is back. Only after a SIGKILL, on Linux 5.15 or
 /// later, it waits for that memory (`process_mrelease`). It sleeps between two looks, the longer the more memory and
-/// swap there is above the higher shares. Nothing wakes it, not even an allocation that waits. The scenario's limits on background
-/// apps are none of earlyoom's; for them the policy kills at once.
+/// swap there is above the higher shares. Nothing wakes it, not even an allocation that waits. The scenario's limits on
+/// background apps are none of earlyoom's; for them the policy kills at once.
 ///
 /// Source: earlyoom 1.9, `kill.c`, `main.c` and `meminfo.c`. On a device without swap, swap counts as used up. The
 /// option `--ignore-root-user` is missing, because no process has a user here: `ignore` with the names of root's

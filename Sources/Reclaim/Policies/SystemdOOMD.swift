@@ -121,7 +121,9 @@ public struct SystemdOOMD: ReclaimPolicy {
     private func isDyingFirst(_ decision: Decision, _ snapshot: SystemSnapshot, _ least: ByteCount) -> Bool {
         let dying = snapshot.measures.returningSwap
         guard dying > least else { return false }
-        guard let first = decision.ranking.first, let process = snapshot.process(first.action.target) else { return true }
+        guard let first = decision.ranking.first, let process = snapshot.process(first.action.target) else {
+            return true
+        }
         return process.linux.preference != .none || process.swapped <= dying
     }
 
