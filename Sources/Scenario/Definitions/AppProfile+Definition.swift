@@ -53,6 +53,7 @@ extension AppProfile: Described {
                     + "read it. `none`: it follows from what the process does."),
             Field(
                 "managed_oom_preference", \.managedOOMPreference, .choice("preference", "preferences"),
+                omitted: { $0 == .none }, chance: 12,
                 "systemd's setting for the app's process, which `systemd-oomd` reads: `avoid` ends it only after all "
                     + "that have no such setting, `omit` never."),
             Field(

@@ -55,6 +55,7 @@ extension AppProfile {
                 "Linux's setting for the process, as that of an app. `none`: it follows from what the process does."),
             Field(
                 "managed_oom_preference", \.managedOOMPreference, .choice("preference", "preferences"),
+                omitted: { $0 == .none }, chance: 12,
                 "systemd's setting for the process, as that of an app."),
         ])
 }
