@@ -14,7 +14,6 @@ from test_report import data_of
 from plimsoll_tools.plotting import kills, metrics
 from plimsoll_tools.plotting.run_directory import read_run
 
-
 EVENING = "evening-on-iphone"
 """All its felt ends are explained, so one of them is, too."""
 

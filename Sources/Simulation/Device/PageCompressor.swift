@@ -380,7 +380,11 @@ final class PageCompressor {
             }
         } else {
             let most = min(disk.finishNewest(), freeSwap)
-            let done = takeOldest(most) { pages.pageOut($0.slot, atMost: $1, usedBefore: .max) }
+            let done = takeOldest(most) { process, most in
+                let part = pages.pageOut(process.slot, atMost: most, usedBefore: .max)
+                accounts[process.slot.index].taken += part
+                return part
+            }
             if done > .zero { waiters.serve() }
         }
         consider()
