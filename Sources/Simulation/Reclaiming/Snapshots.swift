@@ -147,9 +147,11 @@ final class Snapshots {
     /// Updates the facts that were observed about the process over time.
     private func follow(_ process: LiveProcess, in snapshot: inout ProcessSnapshot) {
         followReclaim(of: process, files: snapshot.memory.files)
-        guard process.slot.index < observed.count else { return }
-        snapshot.recentlyReclaimed = observed[process.slot.index].reclaimed.bytes(at: agenda.now)
-        let average = observed[process.slot.index].averageFootprint
+        var average = ByteCount.zero
+        if process.slot.index < observed.count {
+            snapshot.recentlyReclaimed = observed[process.slot.index].reclaimed.bytes(at: agenda.now)
+            average = observed[process.slot.index].averageFootprint
+        }
         if average > .zero {
             snapshot.growth = snapshot.footprint.share(of: average)
         } else {
