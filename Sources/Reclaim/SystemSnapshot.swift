@@ -145,8 +145,9 @@ public struct MemorySnapshot: Hashable, Sendable {
     public var purgeable = ByteCount.zero
     /// Pages of the process's files in memory; they are not part of the footprint.
     public var files = ByteCount.zero
-    /// What the device took of the process within the last 30 s: pages that it compressed or moved to swap, pages of
-    /// its files that it dropped, and unused pages that went back by a policy's purge or after `device.dirty_decay`.
+    /// What the device took of the process within the last second, the time between two looks of systemd-oomd: pages
+    /// that it compressed or moved to swap, pages of its files that it dropped, and unused pages that went back by a
+    /// policy's purge or after `device.dirty_decay`.
     ///
     /// It corresponds to what Linux counts as reclaimed from a control group (`pgscan`). A device without a compressor
     /// and without a file cache takes nothing, so unused pages count, too.
