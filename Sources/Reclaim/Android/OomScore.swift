@@ -84,6 +84,22 @@ public struct ActivityManager: Hashable, Sendable {
     /// Scores that do not change with time.
     public init() {}
 
+    /// The parameters of a policy that asks the activity manager.
+    static func parameters<Policy>(
+        ages: Parameter<Policy>.Field<Bool>, home: Parameter<Policy>.Field<[String]>
+    ) -> [Parameter<Policy>] {
+        let source = "AOSP android-14, OomAdjuster.computeOomAdjLSP"
+        return [
+            Parameter(
+                ages, "activity_manager",
+                meaning:
+                    "scores change with time: the previous app is protected for a minute, services age, and an app "
+                    + "that plays on is protected for 15s",
+                source: source),
+            Parameter(home, "home", meaning: "the home app, which has the score 600 off screen", source: source),
+        ]
+    }
+
     /// The scores that follow from what each process does; nil for a process that is only kept for later.
     fileprivate func bases(of snapshot: SystemSnapshot) -> [Int?] {
         var bases = snapshot.processes.map { $0.declaredOomScoreAdj ?? base(of: $0, at: snapshot.now) }

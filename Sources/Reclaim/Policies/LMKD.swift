@@ -25,29 +25,20 @@ public struct LMKD: ReclaimPolicy {
     private static let source = "AOSP lmkd android-13"
     private static let later = "AOSP lmkd android-14"
     private static let latest = "AOSP lmkd android-15"
-    private static let managerSource = "AOSP android-14, OomAdjuster.computeOomAdjLSP"
     private static let ours = "ours; Linux derives it from min_free_kbytes"
 
     public static let parameters: [Parameter<Self>] =
-        [
-            Parameter(
-                \.device.version, "version", table: { policy, _ in policy.version },
-                meaning: "the release of Android whose lmkd decides; table: 13", source: "ours"),
-            Parameter(
-                \.manager.ages, "activity_manager",
-                meaning:
-                    "scores change with time: the previous app is protected for a minute, services age, and an app "
-                    + "that plays on is protected for 15s",
-                source: managerSource),
-            Parameter(
-                \.manager.home, "home", meaning: "the home app, which has the score 600 off screen",
-                source: managerSource),
-            Parameter(
-                \.device.lowRAMUpTo, "low_ram_up_to", from: .zero, to: .gibibytes(64), isScaled: false,
-                meaning: "devices with at most this much RAM have the figures for low-RAM devices (ro.config.low_ram, "
-                    + "which the maker sets)",
-                source: "ours; Android requires it up to 2 GB"),
-        ] + stalls + kills + pages + memory
+        [release] + ActivityManager.parameters(ages: \.manager.ages, home: \.manager.home) + [lowRAM] + stalls + kills
+        + pages + memory
+
+    private static let release = Parameter<Self>(
+        \.device.version, "version", table: { policy, _ in policy.version },
+        meaning: "the release of Android whose lmkd decides; table: 13", source: "ours")
+    private static let lowRAM = Parameter<Self>(
+        \.device.lowRAMUpTo, "low_ram_up_to", from: .zero, to: .gibibytes(64), isScaled: false,
+        meaning: "devices with at most this much RAM have the figures for low-RAM devices (ro.config.low_ram, which "
+            + "the maker sets)",
+        source: "ours; Android requires it up to 2 GB")
 
     private static let stalls: [Parameter<Self>] = [
         Parameter(

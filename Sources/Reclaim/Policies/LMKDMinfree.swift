@@ -25,7 +25,6 @@ public struct LMKDMinfree: ReclaimPolicy {
     static let between = 350...700
 
     private static let source = "AOSP lmkd android-13"
-    private static let managerSource = "AOSP android-14, OomAdjuster.computeOomAdjLSP"
     private static let tableSource = "AOSP android-13, ProcessList.updateOomLevels"
 
     public static let parameters: [Parameter<Self>] =
@@ -49,16 +48,7 @@ public struct LMKDMinfree: ReclaimPolicy {
                 meaning: "of processes with the same score, the largest goes first if the score is at most this, "
                     + "otherwise the least recently used",
                 source: source),
-            Parameter(
-                \.manager.ages, "activity_manager",
-                meaning:
-                    "scores change with time: the previous app is protected for a minute, services age, and an app "
-                    + "that plays on is protected for 15s",
-                source: managerSource),
-            Parameter(
-                \.manager.home, "home", meaning: "the home app, which has the score 600 off screen",
-                source: managerSource),
-        ]
+        ] + ActivityManager.parameters(ages: \.manager.ages, home: \.manager.home)
 
     /// For example "12MiB up to 350MiB of RAM, 72MiB from 700MiB on, in proportion between".
     private static func words(ofRow row: Int) -> String {
