@@ -232,7 +232,9 @@ extension Explainer {
 
     /// The processes that the decision neither ranks nor spares.
     private func neverNamed(_ record: DecisionRecord) -> [ProcessSnapshot] {
-        let named = Set(record.decision.ranking.map(\.action.target) + record.decision.spared.map(\.pid))
+        let ranked = record.decision.ranking.map(\.action.target)
+        let inGroups = record.decision.ranking.lazy.filter { $0.groupEnd != nil }.flatMap(record.snapshot.victims)
+        let named = Set(ranked + inGroups.map(\.pid) + record.decision.spared.map(\.pid))
         return record.snapshot.processes.filter { !named.contains($0.pid) }
     }
 

@@ -41,6 +41,9 @@ extension Explainer {
         case .memoryResourceLimit:
             [ownLimit(of: app, crossed: fact.course.threshold)].compactMap { $0 } + [behaviours(of: app)]
                 + sizes(of: app)
+        case .memoryPressure where fact.course.measure == ControlGroup.measure:
+            [groupLimit(of: app)].compactMap { $0 } + [behaviours(of: app)] + sizes(of: app)
+                + exemption(from: fact, app)
         case .memoryPressure:
             (triesPolicy ? [NumberQuest(someChanges, of: numbers)] : []) + [guardrails, behaviours(of: app)]
                 + sizes(of: app) + contents(of: app) + [device].compactMap { $0 } + exemption(from: fact, app)
@@ -163,6 +166,15 @@ extension Explainer {
         let isInactive = isCrossed(limits.inactive) && !isCrossed(active)
         guard let limit = isInactive ? limits.inactive : active else { return nil }
         return raised(isInactive, limit, of: app)
+    }
+
+    /// The limit of the app's control group, raised.
+    private func groupLimit(of app: Int) -> (any Quest)? {
+        guard let group = plan.controlGroupOfEach[app], let limit = plan.controlGroups[group].limit else { return nil }
+        let key = "control_groups.\(plan.controlGroups[group].name).memory_max"
+        return larger(key, limit) { value in
+            Change(.limit, of: plan, key, optional: \.controlGroups[group].limit, to: value)
+        }
     }
 
     /// The inactive or the active limit of an app, raised.

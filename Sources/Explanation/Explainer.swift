@@ -202,8 +202,8 @@ public struct Explainer {
 
     private func spares(_ victim: ProcessID, _ decision: Decision, _ record: DecisionRecord) -> Bool {
         let chosen = decision.ranking.first {
-            record.guardrails.refusal(of: $0.action, in: record.snapshot) == nil
+            record.guardrails.refusal(of: $0, in: record.snapshot) == nil
         }
-        return !(chosen.map { $0.action.isTermination && $0.action.target == victim } ?? false)
+        return !(chosen.map { record.snapshot.victims(of: $0).contains { $0.pid == victim } } ?? false)
     }
 }

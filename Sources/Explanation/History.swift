@@ -56,8 +56,9 @@ final class Watch {
             return
         }
         // An app that was asked to end and then ended at once counts as one termination.
-        guard let termination = Watch.termination(record), ordered.insert(termination.pid).inserted else { return }
-        if app == nil || termination.app == app { decided.append(termination) }
+        for termination in Watch.terminations(record) where ordered.insert(termination.pid).inserted {
+            if app == nil || termination.app == app { decided.append(termination) }
+        }
     }
 
     /// Looks at the ends so far.
@@ -85,15 +86,14 @@ final class Watch {
             }.map { ($0.end.reason, $0.app, $0.end.at) })
     }
 
-    private static func termination(_ record: DecisionRecord) -> Explainer.Termination? {
-        guard let chosen = record.chosen, !record.isByKernel else { return nil }
-        let action = record.decision.ranking[chosen].action
-        guard action.isTermination,
-            let victim = record.snapshot.process(action.target)
-        else { return nil }
-        return Explainer.Termination(
-            app: victim.name, pid: victim.pid, at: record.snapshot.now, since: victim.launchedAt,
-            cause: .decision(record))
+    /// The ends that the decision leads to: several, if a control group ends.
+    private static func terminations(_ record: DecisionRecord) -> [Explainer.Termination] {
+        guard let chosen = record.chosen, !record.isByKernel else { return [] }
+        return record.snapshot.victims(of: record.decision.ranking[chosen]).map { victim in
+            Explainer.Termination(
+                app: victim.name, pid: victim.pid, at: record.snapshot.now, since: victim.launchedAt,
+                cause: .decision(record))
+        }
     }
 
     private func termination(_ fact: RunTally.TerminationFact) -> Explainer.Termination {

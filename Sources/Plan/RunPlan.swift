@@ -29,6 +29,8 @@ public struct RunPlan: Hashable, Sendable {
     public var apps: [AppProfile]
     /// The processes that are alive when the run begins, the least recently used first.
     public var start: [StartedProcess] = []
+    /// Linux's control groups; a process is in one of them at most.
+    public var controlGroups: [ControlGroup] = []
     /// What the user and the system do, in the order of the scenario. The engine sorts events by instant, ties by this
     /// order.
     public var user: [UserEntry]
@@ -81,6 +83,23 @@ extension RunPlan {
     public var parts: [AppProfile] {
         get { apps.filter { $0.part != nil } }
         set { apps = ownApps + newValue }
+    }
+}
+
+extension RunPlan {
+    /// The number of the control group of each app and process, by `AppID`; nil: it is in none. A helper or an
+    /// extension is in the group of its app, unless a group names it.
+    public var controlGroupOfEach: [Int?] {
+        var all: [Int?] = Array(repeating: nil, count: apps.count)
+        for (number, group) in controlGroups.enumerated() {
+            for member in group.members where member.index < apps.count { all[member.index] = number }
+        }
+        guard !controlGroups.isEmpty else { return all }
+        for (index, app) in apps.enumerated() where all[index] == nil {
+            guard let host = app.part?.host, host.index < apps.count else { continue }
+            all[index] = all[host.index]
+        }
+        return all
     }
 }
 

@@ -147,6 +147,8 @@ public struct Candidate: Hashable, Sendable {
     /// Whether the action belongs in a report of kills. The report is written before the first such action of a
     /// decision.
     public var isReported = true
+    /// The control group that ends with the process; nil: it ends alone.
+    public var groupEnd: GroupEnd?
     /// How long the process has to end after it is asked to, if longer than UIKit allows; nil: UIKit's time.
     public var grace: TimeSpan?
 

@@ -45,6 +45,19 @@ public struct Guardrails: Sendable {
         self.limits = limits
     }
 
+    /// The rule that forbids what the candidate wants, or nil if it may be carried out. The end of a control group is
+    /// forbidden if the end of one of its processes is.
+    public func refusal(of candidate: Candidate, in snapshot: SystemSnapshot) -> Refusal? {
+        guard candidate.groupEnd != nil else { return refusal(of: candidate.action, in: snapshot) }
+        return snapshot.victims(of: candidate).lazy.compactMap { process in
+            refusal(of: .terminate(process.pid), in: snapshot).map { refusal in
+                var refusal = refusal
+                refusal.explanation = "\(process.name), which would end with it: \(refusal.explanation)"
+                return refusal
+            }
+        }.first
+    }
+
     /// The rule that forbids `action`, or nil if it may be carried out.
     public func refusal(of action: ReclaimAction, in snapshot: SystemSnapshot) -> Refusal? {
         guard let process = snapshot.process(action.target) else {

@@ -55,6 +55,8 @@ public struct SystemSnapshot: Sendable {
     /// The seed for a policy that draws random numbers (`lots`). It follows from the run's seed and the instant. So the
     /// same run draws the same numbers, and so does a repeated question about the same snapshot.
     public var seed: UInt64 = 0
+    /// The control groups of the scenario.
+    public var groups: [ControlGroup] = []
 
     /// A snapshot without history, oracle or further measures, of a device that is not a scale model.
     public init(
@@ -333,10 +335,12 @@ public struct LinuxSettings: Hashable, Sendable {
     public var oomScoreAdj: Int?
     /// systemd's `ManagedOOMPreference`.
     public var preference = ManagedOOMPreference.none
+    /// The number of its control group in `SystemSnapshot.groups`; nil: it is in none.
+    public var controlGroup: Int?
 
     /// By default, nothing is set.
-    public init(oomScoreAdj: Int? = nil, preference: ManagedOOMPreference = .none) {
-        (self.oomScoreAdj, self.preference) = (oomScoreAdj, preference)
+    public init(oomScoreAdj: Int? = nil, preference: ManagedOOMPreference = .none, controlGroup: Int? = nil) {
+        (self.oomScoreAdj, self.preference, self.controlGroup) = (oomScoreAdj, preference, controlGroup)
     }
 }
 

@@ -15,7 +15,37 @@ struct PartChecks {
             check(part, number: first + index, element)
         }
         checkActions()
+        checkControlGroups()
         checkStart()
+    }
+
+    // MARK: Control groups
+
+    private func checkControlGroups() {
+        let elements = tree["control_groups"]?.elements ?? []
+        guard elements.count == plan.controlGroups.count else { return }
+        var names: [String] = []
+        var owners: [AppID: String] = [:]
+        for (group, element) in zip(plan.controlGroups, elements) where !group.name.isEmpty {
+            func fault(_ key: String, _ place: Tree?, _ message: String) {
+                decoding.fault(
+                    (place ?? element[key] ?? element).origin, "control_groups.\(group.name).\(key): \(message)")
+            }
+            if names.contains(group.name) {
+                fault("name", nil, "is used twice")
+                continue
+            }
+            names.append(group.name)
+            let written = element["processes"]?.elements ?? []
+            for (place, member) in group.members.enumerated() where plan.apps.indices.contains(member.index) {
+                if let owner = owners[member] {
+                    let tree = written.count == group.members.count ? written[place] : nil
+                    fault("processes", tree, "'\(plan.apps[member.index].name)' is in the group '\(owner)' already")
+                } else {
+                    owners[member] = group.name
+                }
+            }
+        }
     }
 
     /// The entries of a list, unless some were refused and the rest stands at other places than in the text.

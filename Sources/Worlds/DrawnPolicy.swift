@@ -123,7 +123,14 @@ enum DrawnRule {
             let usual = Tree.string("available < \(draw.number(15, 95))%")
             rule.put("when", draw.chance(50) ? usual : system(&draw, depth: 0))
         }
-        if draw.chance(90) { rule.put("action", .plain(draw.pick(RuleAction.allCases).rawValue)) }
+        let action = draw.chance(90) ? draw.pick(RuleAction.allCases) : nil
+        if let action { rule.put("action", .plain(action.rawValue)) }
+        if action ?? .terminate == .terminate {
+            var units = draw
+            if units.chance(40) { rule.put("unit", .plain(units.pick(RuleUnit.allCases).rawValue)) }
+        }
+        var requesters = draw
+        if requesters.chance(25) { rule.put("spare_requester", requesters.flag()) }
         if draw.chance(45) { rule.put("who", process(&draw, apps, depth: 0)) }
         if draw.chance(65) { rule.put("order", order(&draw, apps)) }
         if draw.chance(45) {

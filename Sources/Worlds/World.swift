@@ -180,6 +180,8 @@ struct WorldFrame {
         if !parts.isEmpty { root.put("processes", .list(parts.map(\.tree))) }
         let start = start(apps, parts)
         if !start.isEmpty { root.put("start", .list(start)) }
+        let groups = controlGroups(apps, parts)
+        if !groups.isEmpty { root.put("control_groups", .list(groups)) }
         root.put("user", .list(user(apps, parts)))
         if draw.chance(70) { root.put("expect", .list(expectations(apps))) }
         var metrics = Record(path: "metrics")

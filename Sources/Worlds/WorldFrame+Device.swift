@@ -1,3 +1,4 @@
+import Lifecycle
 import Metrics
 import Plan
 import Pressure
@@ -288,6 +289,30 @@ extension WorldFrame {
         limits.put(["protect_audible": 25], &draw)
         limits.put(["protect_foreground": 20], from: Draw(seed, "limits of the screen"))
         return limits
+    }
+
+    /// Control groups of Linux: each app and process is in one of them or in none.
+    func controlGroups(_ apps: [DrawnApp], _ parts: [DrawnPart]) -> [Tree] {
+        var draw = Draw(seed, "control groups")
+        guard draw.chance(15) else { return [] }
+        let count = draw.number(1, 3)
+        var members = Array(repeating: [Tree](), count: count)
+        for name in apps.map(\.name) + parts.map(\.name) where draw.chance(60) {
+            members[draw.number(0, count - 1)].append(.plain(name))
+        }
+        return members.enumerated().filter { !$0.element.isEmpty }.map { index, names in
+            var group = Record(path: "control_groups[]")
+            group.put("name", .plain("group\(index)"))
+            group.put("processes", .list(names))
+            if draw.chance(60) {
+                group.put("memory_max", draw.chance(10) ? .plain("none") : draw.size(.mebibytes(4), ceiling))
+            }
+            group.put(["oom_group": 60], &draw)
+            if draw.chance(40) {
+                group.put("managed_oom_preference", .plain(draw.pick(ManagedOOMPreference.allCases).rawValue))
+            }
+            return group.tree
+        }
     }
 
     /// Expectations about the run and about apps. The first two go through all metrics in turn, so that a few hundred

@@ -33,4 +33,18 @@ struct KernelEndTests {
         #expect(explanation.account.reason.hasPrefix("Linux's kernel ends what has most badness"))
         #expect(explanation.remedies.contains { $0.change.option.contains("apps.small.oom_score_adj=-1000") })
     }
+
+    @Test("an end for the limit of a control group: a higher limit is tried, the device and the policy are not")
+    func groupLimit() throws {
+        let text =
+            Self.text.replacing("leak: 40MiB/s", with: "leak: 4MiB/s")
+            + "\ncontrol_groups: [{ name: pod, processes: [hog, small], memory_max: 40MiB, oom_group: true }]"
+        let plan = try ScenarioLoader.load(text: text, file: "k.yaml").get()
+        let explainer = Explainer(plan: plan, scenario: "k.yaml")
+        let termination = try #require(explainer.terminations(of: "small").first)
+        let explanation = try explainer.explain(termination)
+        let options = explanation.remedies.map(\.change.option).joined(separator: " ")
+        #expect(options.contains("control_groups.pod.memory_max="))
+        #expect(!options.contains("device.ceiling") && !options.contains("policy."))
+    }
 }

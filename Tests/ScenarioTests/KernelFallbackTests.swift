@@ -190,6 +190,29 @@ struct KernelFallbackTests {
     private static let hasField = FileManager.default.fileExists(atPath: field.path())
 
     @Test(
+        "without swap oomd acts after 30 s of full stalls, and takes the hog, though it waits itself (case13)",
+        .enabled(if: hasField, "data: the shared cases are not beside the checkout"))
+    func withoutSwap() throws {
+        let text = try String(contentsOf: Self.field.appending(path: "case13.yaml"), encoding: .utf8)
+        let path = ProjectScenarioTests.folder.appending(path: "policies/oomd-default.yaml").path()
+        func ends(_ sets: [String]) throws -> [TableRow] {
+            let plan = try ScenarioLoader.load(
+                text: text, file: "k.yaml", overrides: Overrides(sets: ["backend=accounting"] + sets, policy: path)
+            ).get()
+            let sinks = RunSinks { _ in MemorySink() }
+            _ = try Simulation(plan, memory: try plan.makeDevice(), sinks: sinks).run()
+            return TableRow.all(in: (sinks[RunTables.terminations] as? MemorySink)?.bytes ?? [])
+        }
+        let alone = try ends([])
+        #expect(alone.map { $0["app"] } == ["hog"] && alone.allSatisfy { $0["measure"] == "psi_full_avg10_ppm" })
+        // The kernel behind it does not let the desktop hang for 40 s.
+        let behind = try ends(["device.fallback=kernel-oom"])
+        #expect(behind.map { $0["app"] } == ["hog"] && behind.allSatisfy { $0["cause"] == "kernel_oom" })
+        let times = [alone, behind].map { Double($0.first?["time_s"] ?? "") ?? 0 }
+        #expect(times[0] > times[1] + 30)
+    }
+
+    @Test(
         "a desktop whose daemon never acts loses a process within milliseconds",
         .enabled(if: hasField, "data: the shared cases are not beside the checkout"))
     func desktop() throws {

@@ -35,6 +35,20 @@ struct RuleFileTests {
         return actions.indices.filter { actions[$0]?.kind == kind }
     }
 
+    @Test("a file of a real system ends the process whose allocation waits, too; a rule of one's own does not")
+    func requester() throws {
+        let all = [Samples.process(1, size: 10), Samples.process(2, size: 90)]
+        let waits = Samples.device(100, all, demand: .allocation(by: ProcessID(2), wanted: .mebibytes(1)))
+        #expect(try Samples.targets("[{ name: r, order: largest }]", waits) == [1])
+        #expect(try Samples.targets("[{ name: r, order: largest, spare_requester: false }]", waits) == [2, 1])
+        for file in ["oomd-default", "nohang", "webkit", "fuchsia-watermarks"] {
+            let path = ProjectScenarioTests.folder.appending(path: "policies/\(file).yaml").path()
+            let rules = try ScenarioTests.Samples.load(ScenarioTests.Samples.minimal, Overrides(policy: path))
+                .get().policy.rules
+            #expect(rules.filter(\.action.isTermination).allSatisfy { !$0.sparesRequester }, "\(file)")
+        }
+    }
+
     // MARK: Fuchsia
 
     @Test("fuchsia: eviction begins below 149 MiB, and one process ends below 49 MiB, then none for 10 s")

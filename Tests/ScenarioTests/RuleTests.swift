@@ -19,12 +19,23 @@ struct RuleTests {
     private static let cases: [String: (without: String, with: String, device: SystemSnapshot)] = {
         let two = [RuleSamples.process(1, idle: 20, size: 90), RuleSamples.process(2, idle: 90, size: 40)]
         let device = RuleSamples.device(100, two)
+        let waits = RuleSamples.device(100, two, demand: .allocation(by: ProcessID(2), wanted: .mebibytes(1)))
+        let grouped = RuleSamples.device(
+            100,
+            two.map { process in
+                var process = process
+                process.linux.controlGroup = 0
+                return process
+            }
+        ) { $0.groups = [ControlGroup(name: "both")] }
         return [
             "when": ("name: a", "name: a, when: available < 5%", device),
             "action": ("name: a", "name: a, action: terminate_politely", device),
             "who": ("name: a", "name: a, who: footprint > 50MiB", device),
             "order": ("name: a", "name: a, order: largest", device),
             "name": ("name: a", "name: b", device),
+            "unit": ("name: a", "name: a, unit: control_group", grouped),
+            "spare_requester": ("name: a", "name: a, spare_requester: false", waits),
         ]
     }()
 

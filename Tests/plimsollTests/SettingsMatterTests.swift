@@ -250,6 +250,11 @@ struct SettingsMatterTests {
         "limits.protect_foreground": ["limits.protect_foreground=false"] + tight,
         "processes.oom_score_adj": process(daemon + ", oom_score_adj: 1000") + linux,
         "processes.managed_oom_preference": process(daemon + ", managed_oom_preference: omit") + systemd,
+        "control_groups.processes": [grouped("processes: [a], memory_max: 50MiB")],
+        "control_groups.memory_max": [grouped("processes: [a], memory_max: 50MiB")],
+        "control_groups.oom_group": [grouped("processes: [a, b], oom_group: true")] + outOfPages,
+        "control_groups.managed_oom_preference":
+            [grouped("processes: [a], managed_oom_preference: omit")] + systemd,
         "start.process": [started("process: a")],
         "start.state": [started("process: a, state: background")],
         "start.footprint": [started("process: a, footprint: 40MiB")],
@@ -287,6 +292,11 @@ struct SettingsMatterTests {
     private static func started(_ entry: String) -> String {
         "start=[{ \(entry) }]"
     }
+
+    private static func grouped(_ entry: String) -> String {
+        "control_groups=[{ name: slice, \(entry) }]"
+    }
+    private static let outOfPages = ["policy=kernel-oom", "device.ceiling=90MiB", "limits.protect_audible=false"]
 
     /// The front app must end for itself, or another one ends it.
     private static let tight = ["policy=jetsam", "device.ceiling=80MiB", "limits.protect_audible=false"]
@@ -450,6 +460,9 @@ struct SettingsMatterTests {
         "limits.protect_foreground": tight,
         "processes.oom_score_adj": process(daemon) + linux,
         "processes.managed_oom_preference": process(daemon) + systemd,
+        "control_groups.processes": [grouped("processes: [b], memory_max: 50MiB")],
+        "control_groups.oom_group": [grouped("processes: [a, b]")] + outOfPages,
+        "control_groups.managed_oom_preference": [grouped("processes: [a]")] + systemd,
         "start.state": [started("process: a")],
         "start.footprint": [started("process: a")],
         "start.compressed": ["device.compressor={}", started("process: a")],
@@ -465,7 +478,7 @@ struct SettingsMatterTests {
         "device.name", "device.os", "device.page",
         "device.rewrite",  // The tables are the same: JemallocDeviceTests.
         "plimsoll", "name", "description", "backend", "expect", "user", "policy", "monitor", "apps.name",
-        "processes.name",
+        "processes.name", "control_groups.name",
         // A permission. Without it the scenario or the run refuses what it allows.
         "apps.features",
         // ProcessKindsTests looks at what policies are shown of them.

@@ -19,7 +19,8 @@ import Quantities
 /// memory. The scenario's limits on background apps are none of systemd-oomd's; for them the policy kills at once.
 ///
 /// Source: systemd v261, `oomd-manager.c` and `oomd-util.c`. Without swap the first rule never holds, as on a real
-/// machine without swap. systemd-oomd kills control groups; here every process is one.
+/// machine without swap. systemd-oomd kills control groups: a group of the scenario ends as one, with its own
+/// preference; every process that is in no group is a group by itself.
 public struct SystemdOOMD: ReclaimPolicy {
     public static let name = "systemd-oomd"
     public static let summary = "Linux's systemd-oomd: swap used up, or pressure that lasts (systemd v261)"
@@ -85,6 +86,14 @@ public struct SystemdOOMD: ReclaimPolicy {
         if snapshot.isAboutLimits {
             return ranking(snapshot, because: "a limit is exceeded") { ($0.recentlyReclaimed, $0.footprint) }
         }
+        let joined = snapshot.joiningGroups
+        var decision = answerAboutGroups(joined)
+        decision.endGroups(of: joined)
+        return decision
+    }
+
+    /// - Parameter snapshot: Each control group is one process.
+    private func answerAboutGroups(_ snapshot: SystemSnapshot) -> Decision {
         let bySwap = usedUp(snapshot).map { self.bySwap(snapshot, $0) }
         if let bySwap, !bySwap.ranking.isEmpty { return bySwap }
         if let evidence = lastingPressure(snapshot) { return byPressure(snapshot, evidence) }

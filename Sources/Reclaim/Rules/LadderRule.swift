@@ -11,10 +11,16 @@ public struct LadderRule: Hashable, Sendable {
     public var when: RuleCondition<SystemClaim>
     /// What the rule does.
     public var action: RuleAction
+    /// What one end takes.
+    public var unit = RuleUnit.process
+    /// Whether the rule leaves the process alone whose own allocation waits, if its action is a loss. No daemon of a
+    /// real system knows who waits.
+    public var sparesRequester = true
     /// The targets that the rule may touch. No rule suspends an app in front, none ends one unless the limits allow
-    /// that, and none suspends, disconnects or ends a process that is ending or whose own allocation is waiting. A rule
-    /// that disconnects tests each scene off screen; it includes scenes of an app in front unless the demand is a
-    /// limit. For such a rule `idle` and `footprint` mean the scene's own, here and in `order`.
+    /// that, and none suspends, disconnects or ends a process that is ending or, unless `sparesRequester` is false,
+    /// whose own allocation is waiting. A rule that disconnects tests each scene off screen; it includes scenes of an
+    /// app in front unless the demand is a limit. For such a rule `idle` and `footprint` mean the scene's own, here and
+    /// in `order`.
     public var who: RuleCondition<ProcessClaim>
     /// The tiers of the ranking. A candidate belongs to the first tier whose members include it. A candidate in no tier
     /// is left alone.
@@ -42,6 +48,15 @@ public struct LadderRule: Hashable, Sendable {
         self.until = until
         self.coolDown = coolDown
     }
+}
+
+/// What a rule that ends processes takes at once; the raw values are the texts in scenarios.
+public enum RuleUnit: String, CaseIterable, Sendable {
+    /// One process.
+    case process
+    /// A control group with all its processes, and a process that is in none. Conditions and orders see the group as
+    /// one process, as `SystemSnapshot.joiningGroups` says.
+    case controlGroup = "control_group"
 }
 
 /// What a rule does.

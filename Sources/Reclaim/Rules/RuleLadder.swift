@@ -31,7 +31,7 @@ public struct RuleLadder: ReclaimPolicy {
         let view = RuleView(snapshot)
         var decision = Decision()
         for (index, rule) in rules.enumerated() where memories[index].activeSince != nil {
-            decision.ranking += rule.candidates(view, number: index, memories[index])
+            decision.ranking += rule.ranking(view, number: index, memories[index])
         }
         if decision.ranking.isEmpty && snapshot.isAboutLimits { return answerToLimit(snapshot) }
         if decision.ranking.isEmpty {
@@ -44,7 +44,7 @@ public struct RuleLadder: ReclaimPolicy {
     }
 
     private func spared(by ranking: [Candidate], _ view: RuleView, _ memories: [RuleMemory]) -> [Spared] {
-        let victims = Set(ranking.filter(\.action.isTermination).map(\.action.target))
+        let victims = Set(ranking.flatMap(view.snapshot.victims).map(\.pid))
         let idle = zip(rules, memories).map { rule, memory in rule.whyIdle(memory, view.snapshot) }
         return view.snapshot.processes.filter { !victims.contains($0.pid) }.map { process in
             Spared(process.pid, reason: whySpared(process, view, idle))
@@ -119,7 +119,7 @@ extension LadderRule {
         let process = target.process
         if action.isLoss {
             if process.isInFront && !mayTakeInFront(view.snapshot) { return .inFront }
-            if process.pid == view.snapshot.requester { return .requester }
+            if sparesRequester && process.pid == view.snapshot.requester { return .requester }
             if process.isEnding { return .ending }
         }
         if !who.holds({ $1.holds(of: target, view) }) { return .who }
@@ -185,6 +185,17 @@ extension LadderRule {
         case .terminatePolitely: .terminatePolitely(pid)
         case .terminate: .terminate(pid)
         }
+    }
+
+    /// As `candidates`, for the rule's unit.
+    func ranking(_ view: RuleView, number: Int, _ memory: RuleMemory) -> [Candidate] {
+        guard unit == .controlGroup, !view.snapshot.groups.isEmpty else {
+            return candidates(view, number: number, memory)
+        }
+        let joined = view.snapshot.joiningGroups
+        var decision = Decision(ranking: candidates(RuleView(joined), number: number, memory))
+        decision.endGroups(of: joined)
+        return decision.ranking
     }
 
     /// Everything that the rule may touch, best first: sorted by tier, by score, by the process's position, then by

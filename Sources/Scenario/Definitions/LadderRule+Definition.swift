@@ -4,10 +4,22 @@ import Reclaim
 extension LadderRule: Described {
     static let definition = Definition<LadderRule>(
         base: LadderRule(name: "rule"),
+        check: { tree, rule, decoding in
+            guard rule.unit == .controlGroup, rule.action != .terminate else { return }
+            decoding.faultHere(
+                tree.origin(ofKey: "unit"), "a control group can only be ended at once (action: terminate)")
+        },
         fields: [
             Field("name", \.name, .name, required: true, "The rule's name, unique among the rules. Reasons use it."),
             Field("when", \.when, .condition, "When the rule begins to act: combined claims about the device."),
             Field("action", \.action, .choice("action", "actions"), "What it does."),
+            Field(
+                "unit", \.unit, .choice("unit", "units"), omitted: { $0 == .process },
+                "What one end takes: a `process`, or a `control_group` with all its processes."),
+            Field(
+                "spare_requester", \.sparesRequester, .flag, omitted: \.self,
+                "Whether it suspends, disconnects or ends no process whose own allocation waits. No daemon of a real "
+                    + "system knows who waits."),
             Field("who", \.who, .condition, "Which processes it may touch: combined claims about a process."),
             Field("order", \.order, .tiers, "Which process goes first: a name, weights, or a list of tiers."),
             Field(

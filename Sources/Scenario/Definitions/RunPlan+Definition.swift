@@ -85,6 +85,14 @@ extension RunPlan: Described {
                 omitted: \.isEmpty,
                 "Apps and processes that are alive when the run begins, the least recently used first."),
             Field(
+                "control_groups", \.controlGroups,
+                .list(of: Codec<ControlGroup>.record, called: "control groups") { tree, index in
+                    tree["name"]?.text ?? "\(index)"
+                },
+                omitted: \.isEmpty,
+                "Linux's control groups (slices, services, pods): processes that have a limit together, or end "
+                    + "together."),
+            Field(
                 "user", \.user,
                 .list(of: .userEntry, called: "events", atMost: ListLimits.entries).checked { entries in
                     let count = entries.reduce(0) { $0 + $1.eventCount }
@@ -112,6 +120,32 @@ extension RunPlan: Described {
             Field(
                 "duties", \.showsDuties, .flag, drawn: .flag(70),
                 "events.csv also shows what apps do inside their callbacks, and when their windows and views appear."),
+        ])
+}
+
+extension ControlGroup: Described {
+    static let definition = Definition<ControlGroup>(
+        base: ControlGroup(name: ""),
+        fields: [
+            Field("name", \.name, .name, required: true, "The group's name, unique among the groups."),
+            Field(
+                "processes", \.members, .list(of: .app, called: "app names", atLeast: 1, atMost: ListLimits.names),
+                required: true,
+                "The apps and processes of the group. Each is in one group at most. The helpers and extensions of an "
+                    + "app are in the group of the app, unless a group names them."),
+            Field(
+                "memory_max", \.limit, Codec.scaled(from: .mebibytes(1)).orNone(),
+                "The most that the processes of the group may hold together (`memory.max`). When an allocation goes "
+                    + "beyond it, Linux's kernel ends the process of the group with most badness. `none`: there is no "
+                    + "limit."),
+            Field(
+                "oom_group", \.endsAsOne, .flag, drawn: .flag(50),
+                "Whether Linux's kernel ends the whole group when it ends a process of it (`memory.oom.group`), except "
+                    + "processes with the `oom_score_adj` -1000."),
+            Field(
+                "managed_oom_preference", \.preference, .choice("preference", "preferences"),
+                "systemd's setting for the group, in place of that of its processes. `systemd-oomd` ends a group as "
+                    + "one."),
         ])
 }
 

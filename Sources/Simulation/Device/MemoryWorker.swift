@@ -70,7 +70,7 @@ enum WorkProgress {
 final class MemoryWorker {
     /// The most that is allocated before other processes may act.
     let slice: ByteCount
-    /// Whether an app has a memory limit.
+    /// Whether an app or a control group has a memory limit.
     let hasLimits: Bool
     private static let page = 4_096
     private var sizes = SizeBatch()
@@ -86,20 +86,21 @@ final class MemoryWorker {
     let compressor: PageCompressor?
     /// Which apps took pages lately.
     let taken: PagesTaken
+    let groups: ControlGroups
 
     init(
-        slice: ByteCount, hasLimits: Bool, memory: any DeviceMemory, supply: MemorySupply, waiters: MemoryWaiters,
-        recorder: RunRecorder, faults: RunFaults, device: Device, processes: ProcessTable,
-        scheduler: Scheduler, agenda: Agenda
+        _ plan: RunPlan, slice: ByteCount, memory: any DeviceMemory, supply: MemorySupply, waiters: MemoryWaiters,
+        recorder: RunRecorder, faults: RunFaults, processes: ProcessTable, scheduler: Scheduler, agenda: Agenda
     ) {
-        self.compressor = PageCompressor(
-            device, memory: memory, supply: supply, processes: processes, waiters: waiters, scheduler: scheduler,
+        compressor = PageCompressor(
+            plan.device, memory: memory, supply: supply, processes: processes, waiters: waiters, scheduler: scheduler,
             agenda: agenda)
+        groups = ControlGroups(plan.controlGroups, memory: memory, processes: processes)
         taken = PagesTaken(apps: processes.apps.count, scale: memory.scale)
         self.supply = supply
         self.agenda = agenda
         self.slice = slice
-        self.hasLimits = hasLimits
+        hasLimits = plan.hasProcessLimits || groups.haveLimits
         self.memory = memory
         self.waiters = waiters
         self.recorder = recorder
@@ -215,7 +216,7 @@ final class MemoryWorker {
         waiters.keepBackWhatIsOwed(from: process, isFreeing: isFreeing)
         let result = memory.allocate(
             sizes.storage.span.extracting(first: sizes.count), in: target,
-            limit: hasLimits ? process.limitToNotice : nil)
+            limit: hasLimits ? groups.limitToNotice(of: process) : nil)
         waiters.keepNothingBack()
         process.work.remaining = bytes - result.requested
         process.work.unpaid += result.requested
@@ -293,7 +294,7 @@ final class MemoryWorker {
         waiters.keepBackWhatIsOwed(from: process, isFreeing: isFreeing)
         defer { waiters.keepNothingBack() }
         do {
-            let refusal = try trace.play(on: memory, process.slot, limit: process.limitToNotice)
+            let refusal = try trace.play(on: memory, process.slot, limit: groups.limitToNotice(of: process))
             if let refusal { return WorkProgress(refusal) }
         } catch {
             faults.fail("\(trace.profile.file):\(error.line): \(error.message)")

@@ -13,6 +13,8 @@ final class ReturningMemory {
         /// Its pools of objects. What is in none of them comes back with the last piece.
         let pools: [PoolID]
         let serial: Int
+        /// The control group of the process, which has an end as one.
+        let group: Int?
         let piece: ByteCount
         /// How many pieces are still to come.
         var pieces: Int
@@ -44,16 +46,33 @@ final class ReturningMemory {
     /// The books of all that is left, a process each.
     var books: [ProcessBooks] { rests.map { memory.books(of: $0.slot) } }
 
+    /// The most that a process which has ended still has in swap, or a control group.
+    var mostInSwap: ByteCount {
+        var groups: [Int: ByteCount] = [:]
+        var most = ByteCount.zero
+        for rest in rests {
+            let books = memory.books(of: rest.slot)
+            var swapped = books.compressed + books.swapped
+            if let group = rest.group {
+                swapped += groups[group] ?? .zero
+                groups[group] = swapped
+            }
+            most = max(most, swapped)
+        }
+        return most
+    }
+
     /// The process in this slot has ended. Its memory begins to come back.
     ///
+    /// - Parameter group: The number of its control group, if it was in one.
     /// - Returns: The number under which `goOn` is called for each piece.
-    func begin(_ slot: MemorySlot, _ pools: [PoolID]) -> Int {
+    func begin(_ slot: MemorySlot, _ pools: [PoolID], of group: Int?) -> Int {
         let footprint = memory.books(of: slot).footprint
         let most = rate.time(for: footprint).microseconds / ReturningMemory.leastTime.microseconds
         let count = max(1, min(ReturningMemory.mostPieces, Int(most)))
         lastSerial += 1
         let piece = ByteCount((footprint.bytes + count - 1) / count)
-        rests.append(Rest(slot: slot, pools: pools, serial: lastSerial, piece: piece, pieces: count))
+        rests.append(Rest(slot: slot, pools: pools, serial: lastSerial, group: group, piece: piece, pieces: count))
         scheduler.bury(min(piece, footprint), order(lastSerial))
         return lastSerial
     }

@@ -77,12 +77,13 @@ extension Simulation {
         course.state = process.phase
         // The process may have changed its state after the last look at its band.
         process.followBand(at: now)
-        course.band = (decided?.end.band ?? process.bands.band(at: now)).number
+        course.band = (decided?.end.band(of: process, at: now) ?? process.bands.band(at: now)).number
         course.cause = fact?.cause.name
         course.explanation = explanation
         course.decision = decided?.end.decision
         course.demand = decided?.end.demand.name
-        (course.level, course.standing) = (decided?.end.level.rawValue, decided?.end.standing ?? fact?.standing)
+        course.level = decided?.end.level.rawValue
+        course.standing = decided?.end.standing(of: process) ?? fact?.standing
         if let comparison = decided?.end.comparison ?? fact?.comparison {
             (course.measure, course.observed) = (comparison.measure, comparison.observed)
             course.threshold = comparison.threshold

@@ -31,7 +31,7 @@ extension Simulation {
         switch answer {
         case .nothing: break
         case .order(let order): carryOut(order)
-        case .unserved(let allocation): if reclaimer.kernel == nil { leaveUnserved(allocation) }
+        case .unserved(let allocation): if !reclaimer.kernel.isBehindPolicy { leaveUnserved(allocation) }
         }
     }
 
@@ -65,8 +65,28 @@ extension Simulation {
             advance(process)
         case .terminatePolitely where !process.phase.restsInMemory:
             endPolitely(process, order.why, grace: order.candidate.grace)
-        case .terminate, .terminatePolitely: end(process, .memoryPressure, order.why)
+        case .terminate, .terminatePolitely:
+            ending(process, with: order.candidate.groupEnd) { process in
+                if process !== order.target {
+                    reports.reportKill(
+                        of: process, order.candidate.cause ?? .jettisoned, opensReport: order.candidate.isReported)
+                }
+                end(process, .memoryPressure, order.why)
+            }
         }
+    }
+
+    /// Ends a process and, where its control group ends with it, the others of the group.
+    ///
+    /// - Parameter end: Ends one of them.
+    private func ending(_ victim: LiveProcess, with group: GroupEnd?, _ end: (LiveProcess) -> Void) {
+        let others = group.map { group in
+            worker.groups.processes(of: group.group).filter {
+                $0 !== victim && group.includes(snapshots.preview($0))
+            }
+        }
+        end(victim)
+        for other in others ?? [] where processes.isAlive(other) { end(other) }
     }
 
     /// An action has freed this much; the device takes it back at its rate.
@@ -194,7 +214,8 @@ extension Simulation {
     /// An allocation has found nothing, and the policy frees nothing: Linux's kernel ends the process with most
     /// badness. If it may end none, it panics; here the process that waits ends.
     private func letKernelAct() {
-        guard let kernel = reclaimer.kernel, faults.failure == nil, reclaimer.isFreeingNothing, !waiters.areAboutToTry,
+        let kernel = reclaimer.kernel
+        guard kernel.isBehindPolicy, faults.failure == nil, reclaimer.isFreeingNothing, !waiters.areAboutToTry,
             let requester = waiters.first, !reclaimer.leavesWaiting(requester), let choice = kernel.choose()
         else { return }
         let found = missing(choice.wanted, by: requester)
@@ -203,8 +224,35 @@ extension Simulation {
                 pid: requester.pid, wanted: choice.wanted, mayWait: false, why: "the kernel may end no process")
             return giveUp(requester, allocation)
         }
-        let why = "\(found) for \(requester.profile.name), and the policy freed nothing; the kernel ends "
-        let need = beneficiary(requester, victim === requester ? .ownAllocation : .allocation)
-        endForRoom(victim, why + "the process with the \(kill.reason)", .kernelOOM(kill, for: need))
+        endByKernel(kill, victim, "\(found) for \(requester.profile.name), and the policy freed nothing", requester)
+    }
+
+    private func endByKernel(
+        _ kill: KernelFallback.Kill, _ victim: LiveProcess, _ found: String, _ requester: LiveProcess
+    ) {
+        let why = "\(found); the kernel ends the process with the \(kill.reason)"
+        let (own, need) = (beneficiary(requester, .ownAllocation), beneficiary(requester, .allocation))
+        ending(victim, with: kill.groupEnd) { process in
+            var fact = ExitFact.kernelOOM(kill, for: process === requester ? own : need)
+            if process !== victim { fact.standing = DecidedEnd.withGroup }
+            endForRoom(process, process === victim ? why : why + ", and with it all of its control group", fact)
+        }
+    }
+
+    /// An allocation of the process has taken its control group beyond the group's limit: Linux's kernel ends the
+    /// process of the group with most badness. If it may end none, the process that allocates ends; Linux would let it
+    /// wait.
+    func endInGroup(_ crossing: ControlGroups.Crossing, for requester: LiveProcess) {
+        let found =
+            "the control group \(crossing.name) holds \(crossing.held), more than its memory_max of \(crossing.limit)"
+        guard let kill = reclaimer.kernel.choose(in: crossing), let victim = processes.process(kill.pid) else {
+            let fact = ExitFact(
+                cause: .kernelOOM,
+                comparison: Comparison(
+                    ControlGroup.measure, Int64(crossing.held.bytes), Int64(crossing.limit.bytes)),
+                beneficiary: beneficiary(requester, .ownAllocation))
+            return endForRoom(requester, "\(found), and the kernel may end no process of it", fact)
+        }
+        endByKernel(kill, victim, found, requester)
     }
 }

@@ -184,7 +184,10 @@ extension Simulation {
 
     /// A fatal limit ends the process. At a soft one the process is warned, unless it is answering a warning already.
     func crossLimit(_ process: LiveProcess, _ footprint: ByteCount) {
-        guard let limit = process.presentLimit else { return }
+        if let crossing = worker.groups.crossing(by: process) { endInGroup(crossing, for: process) }
+        guard processes.isAlive(process), let limit = process.presentLimit, footprint > limit.bytes,
+            !process.toldOfLimit.above
+        else { return }
         let reason = "footprint \(footprint) crossed its \(process.limitName) limit of \(limit.bytes)"
         let comparison = Comparison.footprint(footprint, limit: limit.bytes)
         guard limit.isFatal else {

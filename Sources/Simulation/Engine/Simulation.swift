@@ -130,9 +130,8 @@ public final class Simulation {
             slice: slice, memory: memory, processes: processes, scheduler: scheduler, agenda: agenda,
             recorder: recorder, countsReclaim: plan.device.reclaimsLikeLinux)
         worker = MemoryWorker(
-            slice: slice, hasLimits: plan.hasProcessLimits, memory: memory, supply: supply, waiters: waiters,
-            recorder: recorder, faults: faults, device: plan.device, processes: processes,
-            scheduler: scheduler, agenda: agenda)
+            plan, slice: slice, memory: memory, supply: supply, waiters: waiters, recorder: recorder, faults: faults,
+            processes: processes, scheduler: scheduler, agenda: agenda)
         freezer = Freezer(plan.device, memory, worker, processes, scheduler, recorder, agenda)
         background = BackgroundLife(
             time: plan.limits.backgroundTime, display: display, scheduler: scheduler, agenda: agenda,
@@ -240,6 +239,7 @@ public final class Simulation {
             advanceAll()
         }
         supply.files?.begin()
+        worker.groups.begin()
         while let (at, event) = next(upTo: end) {
             waiters.accountStalls(until: at, supply.reads)
             scheduler.accountStalls(until: at)

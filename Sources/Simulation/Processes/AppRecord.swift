@@ -71,7 +71,7 @@ final class AppRecord {
 
     /// The plan's apps and other processes, by their numbers.
     static func all(of plan: RunPlan, faults: RunFaults) -> [AppRecord] {
-        let memberships = Membership.all(of: plan.apps)
+        let memberships = Membership.all(of: plan)
         return plan.apps.enumerated().map { index, app in
             var app = app
             // Without a file cache it does not matter what files an app has.

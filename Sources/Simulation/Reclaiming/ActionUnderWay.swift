@@ -3,18 +3,45 @@ import Pressure
 import Quantities
 import Reclaim
 
-/// What the policy decided about a process that it ends.
+/// What the policy decided about the processes that it ends.
 struct DecidedEnd {
     let cause: KillCause
-    let band: JetsamBand
+    /// The process that it chose; others may end with it.
+    let victim: ProcessID
+    private let band: JetsamBand
     /// The number of the decision.
     let decision: Int
     let demand: ReclaimDemand
     /// The monitor's level that the policy saw.
     let level: PressureLevel
     /// What made the ranking choose it, in a few words.
-    let standing: String?
+    private let standing: String?
     let comparison: Comparison
+
+    init(
+        _ cause: KillCause, of victim: ProcessSnapshot, decision: Int, _ snapshot: SystemSnapshot, standing: String?,
+        _ comparison: Comparison
+    ) {
+        self.cause = cause
+        (self.victim, band) = (victim.pid, victim.band)
+        self.decision = decision
+        (demand, level) = (snapshot.demand, snapshot.level)
+        self.standing = standing
+        self.comparison = comparison
+    }
+
+    /// The band of a process that ends by the decision.
+    func band(of process: LiveProcess, at now: Instant) -> JetsamBand {
+        process.pid == victim ? band : process.bands.band(at: now)
+    }
+
+    /// What made the ranking choose it.
+    func standing(of process: LiveProcess) -> String? {
+        process.pid == victim ? standing : DecidedEnd.withGroup
+    }
+
+    /// Why a process ends that nobody chose.
+    static let withGroup = "its control group ends as one"
 }
 
 /// An action that has begun and is not done yet.
@@ -31,8 +58,10 @@ struct ActionUnderWay {
     var isFreeing = false
     /// The action is not done before this instant: the store is at work for it.
     var notBefore = Instant.zero
-    /// The number of the memory with whose return the action is done; nil if it is done otherwise.
-    var returns: Int?
+    /// The numbers of the memory with whose return the action is done; empty if it is done otherwise.
+    var returns: [Int] = []
+    /// The processes that a termination ends.
+    var victims: [ProcessID] = []
 
     /// The process that was asked to end and is still there.
     var asked: ProcessID? {
@@ -42,6 +71,6 @@ struct ActionUnderWay {
 
     /// Whether the action ends this process.
     func ends(_ process: LiveProcess) -> Bool {
-        action.isTermination && action.target == process.pid
+        action.isTermination && victims.contains(process.pid)
     }
 }

@@ -57,8 +57,8 @@ final class Reclaimer {
     /// Called for every recorded decision.
     private let observer: ((DecisionRecord) -> Void)?
     private let demands: Demands
-    /// Linux's kernel behind the policy; nil on a device without it (`device.fallback`).
-    let kernel: KernelFallback?
+    /// Linux's kernel, behind the policy or for control groups.
+    let kernel: KernelFallback
     private let snapshots: Snapshots
     private let reports: KillReporter
     /// The memory of what the policy has ended.
@@ -78,7 +78,7 @@ final class Reclaimer {
 
     init(
         _ policy: any ReclaimPolicy, contentAbove: ByteCount?, mode: Mode, demands: Demands,
-        kernel: KernelFallback?, snapshots: Snapshots, reports: KillReporter, returning: ReturningMemory,
+        kernel: KernelFallback, snapshots: Snapshots, reports: KillReporter, returning: ReturningMemory,
         scheduler: Scheduler, recorder: RunRecorder,
         agenda: Agenda, faults: RunFaults
     ) {
@@ -162,11 +162,8 @@ final class Reclaimer {
 
     private func snapshot(_ question: PolicyQuestion) -> SystemSnapshot {
         var snapshot = snapshots.snapshot(question, history)
-        let returning = returning.books
-        snapshot.measures.returning = returning.reduce(.zero) { $0 + $1.resident }
-        if snapshot.measures.swapTotal > .zero {
-            snapshot.measures.returningSwap = returning.map { $0.compressed + $0.swapped }.max() ?? .zero
-        }
+        snapshot.measures.returning = returning.books.reduce(.zero) { $0 + $1.resident }
+        if snapshot.measures.swapTotal > .zero { snapshot.measures.returningSwap = returning.mostInSwap }
         return snapshot
     }
 
@@ -217,7 +214,7 @@ final class Reclaimer {
         let asksForAll = recorder.decisions.isRead || observer != nil
         var verdict = Verdict()
         for (rank, candidate) in decision.ranking.enumerated() {
-            let refusal = guardrails.refusal(of: candidate.action, in: snapshot)  // promise: guardrails
+            let refusal = guardrails.refusal(of: candidate, in: snapshot)  // promise: guardrails
             verdict.refusals.append(refusal)
             if refusal == nil && verdict.chosen == nil { verdict.chosen = rank }
             if verdict.chosen != nil && !asksForAll { break }
@@ -328,7 +325,7 @@ final class Reclaimer {
         recorder.event(
             .action, at: now, app: process.profile.name, pid: process.pid, scene: action.scene, action.name,
             reason: why, fact: .action(action.kind, candidate.cause, comparison))
-        begin(action)
+        begin(action, snapshot.victims(of: candidate).map(\.pid))
         history.lastAction = now
         history.sessionSince = history.sessionSince ?? now
         if action.isTermination {
@@ -340,7 +337,8 @@ final class Reclaimer {
     }
 
     /// Begins an action. If the process was asked to end before, the same action continues in a harder form.
-    private func begin(_ action: ReclaimAction) {
+    private func begin(_ action: ReclaimAction, _ victims: [ProcessID]) {
+        defer { acting?.victims = victims }
         if acting?.asked == action.target {
             acting?.action = action
         } else {
@@ -359,10 +357,10 @@ final class Reclaimer {
     /// Records that a termination is ordered. What it frees is counted when the process has ended.
     private func rememberKill(_ candidate: Candidate, _ snapshot: SystemSnapshot, _ comparison: Comparison) {
         guard let victim = snapshot.process(candidate.action.target) else { return }
-        guardrails.noteTermination(of: victim.pid, at: now)
+        for ended in snapshot.victims(of: candidate) { guardrails.noteTermination(of: ended.pid, at: now) }
         acting?.kill = DecidedEnd(
-            cause: candidate.cause ?? .jettisoned, band: victim.band, decision: recorder.lastDecision,
-            demand: snapshot.demand, level: snapshot.level, standing: candidate.standing, comparison: comparison)
+            candidate.cause ?? .jettisoned, of: victim, decision: recorder.lastDecision, snapshot,
+            standing: candidate.standing, comparison)
         if candidate.cause == .sustainedPressure && history.idleAtSustained == nil {
             history.idleAtSustained = snapshot.processes.count { $0.band == .idle }
         }
@@ -457,16 +455,16 @@ final class Reclaimer {
     /// - Parameter pools: Its pools, if its memory returns at that rate: it ended by the action or by the kernel.
     func processEnded(_ process: LiveProcess, _ reason: ExitReason, held footprint: ByteCount, _ pools: [PoolID]?) {
         stopWaiting(forScenesOf: process)
-        let serial = pools.map { returning.begin(process.slot, $0) }
+        let serial = pools.map { returning.begin(process.slot, $0, of: process.record.membership.controlGroup) }
         history.noteEnd(of: process.pid, at: now)
         guard let acting, acting.ends(process) else { return }
         if reason == .memoryPressure, let kill = acting.kill {
-            kills.count(kill.cause, in: kill.band)
+            kills.count(kill.cause, in: kill.band(of: process, at: now))
             recorder.tally.bytesReclaimed += footprint
         }
         guardrails.ending = nil
         beginFreeing()
-        if looksOn(acting) { actionTakes(.zero) } else { self.acting?.returns = serial }
+        if looksOn(acting) { actionTakes(.zero) } else if let serial { self.acting?.returns.append(serial) }
     }
 
     /// Whether the policy acts again before the memory of its victim is back. The scenario's limits on background apps
@@ -483,8 +481,9 @@ final class Reclaimer {
     ///
     /// - Returns: The action that is done with it; nil if none is.
     func takeReturned(_ serial: Int) -> Int? {
-        let isLast = returning.goOn(serial)
-        return isLast && acting?.returns == serial ? acting?.serial : nil
+        guard returning.goOn(serial), let place = acting?.returns.firstIndex(of: serial) else { return nil }
+        acting?.returns.remove(at: place)
+        return acting?.returns.isEmpty == true ? acting?.serial : nil
     }
 
     // MARK: Record

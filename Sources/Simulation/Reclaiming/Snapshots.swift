@@ -84,6 +84,7 @@ final class Snapshots {
         snapshot.measures.swapFree = max(.zero, swapTotal - books.compressed - books.swapped)
         snapshot.measures.freezer = freezer?.state ?? FreezerState.none
         snapshot.measures.lastReclaim = followReclaim()
+        snapshot.groups = worker.groups.all
         snapshot.history = history
         snapshot.device = device
         snapshot.protectsForeground = protectsForeground
@@ -212,7 +213,8 @@ final class Snapshots {
         snapshot.group = process.record.membership.group
         snapshot.role = process.record.membership.role
         snapshot.linux = LinuxSettings(
-            oomScoreAdj: process.profile.oomScoreAdj, preference: process.profile.managedOOMPreference)
+            oomScoreAdj: process.profile.oomScoreAdj, preference: process.profile.managedOOMPreference,
+            controlGroup: process.record.membership.controlGroup)
         follow(process, in: &snapshot)
         return snapshot
     }

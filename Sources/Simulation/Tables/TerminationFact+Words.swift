@@ -33,6 +33,9 @@ extension RunTally.TerminationFact {
     /// What says all by itself: its own allocation or limit, a limit on apps off screen, or a rule that is not about
     /// memory; nil for an end whose memory was for others.
     private func ownCause(_ plan: RunPlan) -> String? {
+        if course.measure == ControlGroup.measure {
+            return "its control group above its limit\(bound(" of ", plan)) (kernel_oom)"
+        }
         if isForOwnAllocation { return "its own allocation\(bound(" of ", plan)) found no room" }
         switch course.demand.flatMap(ReclaimDemand.Kind.init) {
         case .backgroundProcesses: return tooMany

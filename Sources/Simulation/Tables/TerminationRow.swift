@@ -32,7 +32,8 @@ enum TerminationRow {
                 "cause",
                 "The kill's cause in the kernel's words; no_room, fragmented or kept_back if its own allocation found "
                     + "no room; kernel_oom if Linux's kernel ended it for an allocation that found none "
-                    + "(device.fallback). Empty where the exit reason says it all",
+                    + "(device.fallback), or for the limit of its control group. Empty where the exit reason says it "
+                    + "all",
                 choices: causes
             ) { $0.course.cause },
             .optionalInteger("decision", "The policy's last decision to end it; empty if the policy did not") {
