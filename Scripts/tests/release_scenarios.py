@@ -10,6 +10,8 @@ from plimsoll_tools.checkout import ROOT
 
 INVALID = 65
 """The exit status for a scenario or a policy that is not valid."""
+USAGE = 64
+"""The exit status for a wrong command line."""
 
 FILES = sorted(path for folder in (".", "training", "held-out") for path in (SCENARIOS / folder).glob("*.yaml"))
 INVALID_FILES = sorted((SCENARIOS / "Invalid").glob("*.yaml"))
@@ -21,13 +23,33 @@ QUICKSTART = SCENARIOS / "quickstart.yaml"
 class Scenarios(ReleaseCase):
     def test_every_scenario_that_ships_is_valid(self) -> None:
         self.assertNotEqual(FILES, [])
-        self.run_program("validate", *FILES)
+        self.assertEqual(self.run_program("validate", *FILES).stderr, "", "and none draws a warning")
 
     def test_every_policy_that_ships_is_valid(self) -> None:
         self.assertNotEqual(POLICIES, [])
         for policy in POLICIES:
             with self.subTest(policy.name):
                 self.run_program("validate", QUICKSTART, "--policy", policy)
+
+    def test_a_setting_can_be_checked_without_a_run(self) -> None:
+        said = self.run_program("validate", QUICKSTART, "--set", "device.ceiling=1GiB", "--set", "name=other").stdout
+        self.assertIn(": valid (", said)
+        wrong = self.run_program("validate", QUICKSTART, "--set", "device.ceiling=4", status=INVALID)
+        self.assertIn("--set device.ceiling=4: error: device.ceiling: expected a size", wrong.stderr)
+
+    def test_a_folder_stands_for_the_scenarios_in_it(self) -> None:
+        folder = self.directory / "two"
+        folder.mkdir()
+        for name in ("burst", "quickstart"):
+            (folder / f"{name}.yaml").write_bytes((SCENARIOS / f"{name}.yaml").read_bytes())
+        words = ("--policy", "lru", "--seeds", "1", "--backend", "accounting", "--dry-run")
+        both = self.run_program("compare", folder, *words).stdout
+        self.assertIn("8 runs: 2 scenarios x 4 policies", both)
+        self.assertEqual(both, self.run_program("compare", *sorted(folder.iterdir()), *words).stdout)
+        (folder / "burst.yaml").unlink()
+        (folder / "quickstart.yaml").rename(folder / "notes.txt")
+        empty = self.run_program("compare", folder, *words, status=USAGE)
+        self.assertIn("is a folder without scenario files (*.yaml)", empty.stderr)
 
     def test_an_editor_that_knows_the_schema_accepts_every_scenario_and_policy_that_ships(self) -> None:
         for kind, files in (("scenario", FILES), ("policy", POLICIES)):

@@ -70,7 +70,8 @@ extension RunPlan {
         let table = PolicyCatalogue.type(named: policy.name)?.parameterTable ?? []
         // A device by name sets what its real policy has, for the case that the scenario adds the part.
         let preset = device.like.flatMap { DevicePreset.named($0)?.policy.value }
-        let presets = preset?.name == policy.name ? preset?.parameters ?? [] : []
+        let ofPreset = preset?.name == policy.name ? preset : nil
+        let presets = [ofPreset, ofPreset?.scaled(by: device.scale)].flatMap { $0?.parameters ?? [] }
         for given in policy.parameters where !presets.contains(given) {
             let parameter = table.first { $0.name == given.name }
             guard let part = parameter?.part, given.value != parameter?.standard else { continue }

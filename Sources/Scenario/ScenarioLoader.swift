@@ -44,6 +44,14 @@ public enum ScenarioLoader {
         return load(bytes: bytes, file: path, overrides: overrides, beside: folder)
     }
 
+    /// The scenario files in a folder, those whose names end in `.yaml`, in the order of their names; nil if the path is
+    /// no folder that can be read.
+    public static func files(inFolder path: String) -> [String]? {
+        let names = try? FileManager.default.contentsOfDirectory(atPath: path)
+        let folder = path.hasSuffix("/") ? path : path + "/"
+        return names?.filter { $0.hasSuffix(".yaml") }.sorted().map { folder + $0 }
+    }
+
     /// Paths of other files are relative to the scenario's own folder.
     private static func resolve(_ file: String, beside folder: URL) -> String {
         guard !file.hasPrefix("/") else { return file }

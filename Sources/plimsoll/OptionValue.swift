@@ -65,9 +65,17 @@ enum OptionValue {
         }
         return text
     }
+}
 
-    /// The keys of assignments.
-    static func keys(of sets: [String]) -> [String] { sets.map { String($0.prefix { $0 != "=" }) } }
+/// The option that changes settings of a scenario.
+struct SettingOptions: ParsableArguments {
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp(
+            "Change one setting of the scenario. Repeatable; the last value of a key counts.", valueName: "key=value"),
+        completion: Candidates.settings, transform: OptionValue.assignment)
+    var sets: [String] = []
+    var keys: [String] { sets.map { String($0.prefix { $0 != "=" }) } }
 }
 
 extension ParsableArguments {

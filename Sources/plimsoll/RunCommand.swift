@@ -55,13 +55,7 @@ struct RunCommand: ParsableCommand {
         parsing: .unconditional, help: "The seed, in place of the scenario's.", transform: OptionValue.seed)
     var seed: UInt64?
 
-    @Option(
-        name: .customLong("set"),
-        help: ArgumentHelp(
-            "Change one setting of the scenario. Repeatable; the last value of a key counts.",
-            valueName: "key=value"),
-        completion: Candidates.settings, transform: OptionValue.assignment)
-    var sets: [String] = []
+    @OptionGroup var settings: SettingOptions
 
     @Option(
         help: ArgumentHelp(
@@ -143,7 +137,7 @@ struct RunCommand: ParsableCommand {
         if trace == "-" {
             throw ValidationError("--trace writes to a file, as stdout takes the summary; name a file, not '-'")
         }
-        try refuse(keys: OptionValue.keys(of: sets), as: "--set", seed: seed, policy: policy, backend: backend)
+        try refuse(keys: settings.keys, as: "--set", seed: seed, policy: policy, backend: backend)
         if live && quiet {
             throw ValidationError("--live shows the run and --quiet shows nothing; leave one of them out")
         }
@@ -169,7 +163,7 @@ struct RunCommand: ParsableCommand {
 
     func run() throws {
         try checks.reporting("run", keeping: [scenario], besides: out) {
-            let overrides = Overrides(sets: sets, seed: seed, policy: policy, backend: backend, scale: scale)
+            let overrides = Overrides(sets: settings.sets, seed: seed, policy: policy, backend: backend, scale: scale)
             let plan = try ScenarioLoader.load(path: scenario, overrides: overrides).get()
             return try ScenarioRun(plan: plan, command: self).run()
         }

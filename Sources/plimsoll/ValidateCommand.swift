@@ -9,6 +9,7 @@ struct ValidateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "validate",
         abstract: "Checks scenarios without running them: every fault at once, with file, line and column.",
+        usage: "plimsoll validate [<options>] <scenarios> ...",
         discussion: """
             `validate` does not check host memory; `run` does (status 71).
 
@@ -18,6 +19,7 @@ struct ValidateCommand: ParsableCommand {
               plimsoll validate Scenarios/*.yaml
               plimsoll validate Scenarios/quickstart.yaml \\
                 --policy Scenarios/policies/weighted.yaml
+              plimsoll validate Scenarios/quickstart.yaml --set device.ceiling=1GiB
             """)
 
     @Argument(help: "Scenario files.", completion: Candidates.scenarios)
@@ -29,8 +31,11 @@ struct ValidateCommand: ParsableCommand {
         completion: Candidates.policies)
     var policy: String?
 
+    @OptionGroup var settings: SettingOptions
+
     func validate() throws {
         try refuseEmpty(scenarios: scenarios, policies: [policy].compactMap(\.self))
+        try refuse(keys: settings.keys, as: "--set", policy: policy, backend: nil)
     }
 
     func run() throws {
@@ -54,7 +59,7 @@ struct ValidateCommand: ParsableCommand {
 
     /// Checks the scenario and the traces that it names.
     private func check(_ path: String) -> Result<RunPlan, ScenarioFault> {
-        ScenarioLoader.load(path: path, overrides: Overrides(policy: policy)).flatMap { plan in
+        ScenarioLoader.load(path: path, overrides: Overrides(sets: settings.sets, policy: policy)).flatMap { plan in
             Result { () throws(ScenarioFault) in
                 _ = try TraceFiles(plan)
                 return plan

@@ -21,7 +21,7 @@ enum ExperimentFormat: String, CaseIterable, ExpressibleByArgument {
 
 /// The options that `compare` and `sweep` share.
 struct ExperimentOptions: ParsableArguments {
-    @Argument(help: "Scenario files.", completion: Candidates.scenarios)
+    @Argument(help: "Scenario files, or folders with files *.yaml.", completion: Candidates.scenarios)
     var scenarios: [String]
 
     @Option(
@@ -30,13 +30,7 @@ struct ExperimentOptions: ParsableArguments {
         completion: Candidates.policies)
     var policies: [String] = []
 
-    @Option(
-        name: .customLong("set"),
-        help: ArgumentHelp(
-            "Change one setting in every run. Repeatable; the last value of a key counts.",
-            valueName: "key=value"),
-        completion: Candidates.settings, transform: OptionValue.assignment)
-    var sets: [String] = []
+    @OptionGroup var settings: SettingOptions
 
     @Option(
         help: """
@@ -78,22 +72,27 @@ struct ExperimentOptions: ParsableArguments {
         }
     }
 
-    func validate() throws {
+    mutating func validate() throws {
         if handOutPipes != nil && handOut == nil {
             throw ValidationError("--hand-out takes two open pipes: READ,WRITE")
         }
         if scenarios.isEmpty { throw ValidationError("name at least one scenario") }
         try refuseEmpty(scenarios: scenarios, policies: policies)
+        scenarios = try scenarios.flatMap { path in
+            guard let files = ScenarioLoader.files(inFolder: path) else { return [path] }
+            if files.isEmpty { throw ValidationError("\(path) is a folder without scenario files (*.yaml)") }
+            return files
+        }
         for (position, path) in scenarios.enumerated() where scenarios[..<position].contains(path) {
             throw ValidationError("\(path) is named twice")
         }
-        try refuse(keys: OptionValue.keys(of: sets), as: "--set")
+        try refuse(keys: settings.keys, as: "--set")
     }
 
     /// Refuses a `--set` that the varied setting `key` would replace in every run.
     func refuseSets(under key: String) throws {
         let varied = SettingKey(key)
-        for set in OptionValue.keys(of: sets) {
+        for set in settings.keys {
             if varied.covers(SettingKey(set)) {
                 throw ValidationError(
                     "--set \(set): --vary \(key) replaces it in every run; leave one of them out")
@@ -138,7 +137,7 @@ struct ExperimentPlanner {
     ) throws -> ExperimentPlan {
         var plan = ExperimentPlan(
             program: plimsollVersion, scenarios: [], backend: options.backend?.rawValue,
-            scale: options.scale.map { "\($0)" }, sets: options.sets,
+            scale: options.scale.map { "\($0)" }, sets: options.settings.sets,
             policies: policies.map { given in given.map { .init(given: $0, label: $0) } }, keys: keys,
             combinations: combinations, seeds: seeds)
         var faults: [String] = []
@@ -189,7 +188,7 @@ struct ExperimentPlanner {
             plan.policies[policy]?.fingerprint = Fingerprint(ofFile: given).description
         }
         guard let input else { preconditionFailure("a plan without policies or combinations") }
-        let own = try? ScenarioLoader.load(path: path, overrides: Overrides(sets: options.sets)).get()
+        let own = try? ScenarioLoader.load(path: path, overrides: Overrides(sets: options.settings.sets)).get()
         warnings += own.flatMap { plan.warning(of: $0.policy) }.map { ["\(path): warning: \($0)"] } ?? []
         return input
     }

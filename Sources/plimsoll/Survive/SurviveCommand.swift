@@ -133,12 +133,7 @@ struct SurviveCommand: ParsableCommand {
         completion: Candidates.policies)
     var policy: String?
 
-    @Option(
-        name: .customLong("set"),
-        help: ArgumentHelp(
-            "Change one setting of the scenario. Repeatable; the last value of a key counts.", valueName: "key=value"),
-        completion: Candidates.settings, transform: OptionValue.assignment)
-    var sets: [String] = []
+    @OptionGroup var settings: SettingOptions
 
     @Flag(help: "Only say how often it survives and how it ends; search nothing.")
     var shareOnly = false
@@ -201,8 +196,8 @@ struct SurviveCommand: ParsableCommand {
             if devices[..<place].contains(device) { throw ValidationError("--device \(device) is given twice") }
         }
         if resume && out == nil { throw ValidationError("--resume needs the folder of --out") }
-        try refuse(keys: OptionValue.keys(of: sets), as: "--set", policy: policy, backend: nil)
-        for key in OptionValue.keys(of: sets) where ["seed", "backend"].contains(key) {
+        try refuse(keys: settings.keys, as: "--set", policy: policy, backend: nil)
+        for key in settings.keys where ["seed", "backend"].contains(key) {
             throw ValidationError(
                 "--set \(key): " + (key == "seed" ? "--seeds sets the seeds" : "all runs use the accounting backend"))
         }

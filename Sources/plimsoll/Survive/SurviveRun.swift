@@ -69,7 +69,7 @@ struct SurviveRun {
     /// - Parameter device: A device by name in place of the scenario's; it also gives a policy, a monitor and a limit
     ///   of time off screen where the scenario has none.
     private static func plan(of command: SurviveCommand, on device: String?) throws -> RunPlan {
-        let sets = (device.map { ["device={ like: \($0) }"] } ?? []) + command.sets
+        let sets = (device.map { ["device={ like: \($0) }"] } ?? []) + command.settings.sets
         let overrides = Overrides(sets: sets, policy: command.policy, backend: .accounting)
         guard let path = command.scenario else {
             let (day, device) = (command.day ?? .commuter, device ?? "iphone-13")
