@@ -110,6 +110,13 @@ let package = Package(
                 "Survival", "Experiments", "Interchange", "Scenario", "Simulation", "Plan", "Memory", "Workload",
                 "Lifecycle", "Pressure", "Reclaim", "Metrics", "Quantities",
             ], [plain]),
+        module(
+            "Subjects",
+            [
+                "RunFolders", "Worlds", "Interchange", "Scenario", "Simulation", "Plan", "Memory", "Workload",
+                "Metrics",
+                "Experiments", "Quantities",
+            ], [plain]),
         .executableTarget(
             name: "soak",
             dependencies: [
@@ -177,6 +184,7 @@ let package = Package(
                 "Metrics", "Workload", "Lifecycle", "Pressure", "Reclaim", "Quantities",
             ]),
         tests("Worlds", ["Worlds", "Scenario", "Simulation", "Plan", "Memory", "Metrics", "Quantities"]),
+        tests("Subjects", ["Subjects"], exclude: ["Corpora"]),
         tests(
             "Scenario",
             [
@@ -187,3 +195,9 @@ let package = Package(
             ]),
     ]
 )
+
+/// libFuzzer brings the program's entry point, so an ordinary build cannot link the fuzzers; `Scripts/fuzz` can.
+if Context.environment["PLIMSOLL_FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(name: "fuzz", dependencies: ["Subjects"], swiftSettings: settings + [plain]))
+}

@@ -188,7 +188,7 @@ extension Tree {
     }
 
     /// The document with this duration, without the events after it.
-    func ending(after duration: TimeSpan) -> Tree {
+    package func ending(after duration: TimeSpan) -> Tree {
         func isLater(_ event: Tree, _ key: String) -> Bool {
             guard let time = event[key]?.text.flatMap({ try? TimeSpan(parsing: $0) }) else { return false }
             return time > duration

@@ -1,4 +1,5 @@
 import Memory
+import Plan
 import Quantities
 import Scenario
 
@@ -28,6 +29,12 @@ package struct World: Sendable {
         let playsTrace = apps.contains(where: \.playsTrace) || frame.parts(apps).contains(where: \.playsTrace)
         trace = playsTrace ? TraceText.draw(seed) : nil
         document = frame.document(apps)
+    }
+
+    /// What the loader says of it, with the options of its run.
+    package var reading: Result<RunPlan, ScenarioFault> {
+        let overrides = Overrides(backend: options.backend, scale: options.scale)
+        return ScenarioLoader.load(text: document.denseYAML, file: World.scenarioName, overrides: overrides)
     }
 
     /// The arguments for `plimsoll`.
@@ -80,6 +87,8 @@ package struct RunOptions: Hashable, Sendable {
     package var usesPolicyFile: Bool
     /// `--verify-events` in place of `--verify`.
     package var auditsEvents = false
+    /// Whether edits moved the world towards the edges of the format; its start may then not fit on its device.
+    package var isAtTheEdges = false
     /// `--canary`: the checks are shown a fault that is not there.
     package var hasCanary = false
 }

@@ -28,7 +28,7 @@ struct TidyTests {
         "Yams": ["Scenario"], "ArgumentParser": ["plimsoll", "soak"],
         "Dispatch": ["Explanation", "Survival"],
         "Synchronization": ["Explanation", "Survival", "RunFolders", "plimsoll", "soak"],
-        "Foundation": ["Scenario", "Interchange", "RunFolders", "plimsoll", "soak"],
+        "Foundation": ["Scenario", "Interchange", "RunFolders", "Subjects", "plimsoll", "soak", "fuzz"],
     ]
 
     struct Source {
@@ -91,7 +91,7 @@ struct TidyTests {
             let ofClocks = engine.prefix(2)
             let words =
                 everywhere
-                + (["plimsoll", "soak"].contains(source.module)
+                + (["plimsoll", "soak", "fuzz"].contains(source.module)
                     ? [] : source.module == "RunFolders" ? engine.filter { !ofClocks.contains($0) } : engine)
             for (number, line) in source.lines.enumerated() {
                 for word in Self.words(words, in: line) {

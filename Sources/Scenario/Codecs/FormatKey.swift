@@ -16,6 +16,8 @@ package struct FormatKey: Sendable {
     /// own.
     private static let all = Codec<RunPlan>.record.keys("")
     package static let byPath = Dictionary(uniqueKeysWithValues: all.map { (path($0.name, in: $0.record), $0) })
+    /// The keys whose fields or codecs say from which range worlds draw, in the order of the definitions.
+    package static let drawnAtAll = all.filter { $0.drawn != nil }
     /// The keys that random worlds write without code for them.
     package static let drawnAlone = all.filter { $0.chance != nil }
 
