@@ -14,6 +14,8 @@ final class Crew: Sendable {
         let all: Bool
         /// Whether jemalloc's statistics are compared after every event.
         let events: Bool
+        /// Whether the worlds are edited towards the edges of the format, and sent through further commands.
+        let far: Bool
         /// The world whose checks are shown a fault that is not there.
         let canary: UInt64?
         let seconds: Double
@@ -21,6 +23,7 @@ final class Crew: Sendable {
 
         func world(_ seed: UInt64) -> World {
             var world = World(seed: seed, backend: backend)
+            if far { world = world.atTheEdges() }
             world.options.auditsEvents = events
             world.options.hasCanary = seed == canary
             return world

@@ -48,6 +48,9 @@ struct Soak: ParsableCommand {
     @Flag(help: "Compare with jemalloc's statistics after every event, not only at every sample; slow.")
     var events = false
 
+    @Flag(help: "Edit the worlds towards the edges of the format, and send a share of them through further commands.")
+    var far = false
+
     @Option(help: ArgumentHelp("Plant a fault in the checks of this world, which must be found.", visibility: .hidden))
     var canary: UInt64?
 
@@ -69,7 +72,7 @@ struct Soak: ParsableCommand {
         if let write { return try writeWorlds(to: write) }
         let clock = ContinuousClock.now
         let orders = Crew.Orders(
-            program: program, work: work, backend: backend, all: all, events: events, canary: canary,
+            program: program, work: work, backend: backend, all: all, events: events, far: far, canary: canary,
             seconds: patience, jobs: jobs)
         let line = StatusLine(since: clock)
         let crew = Crew(
@@ -87,7 +90,9 @@ struct Soak: ParsableCommand {
             let seeds = tooLarge.joined(separator: ", ")
             print("refused, because this host is too small: \(tooLarge.count), seeds \(seeds)")
         }
-        let faults = state.faults.filter { !$0.fault.isOfTheHost }.sorted { $0.seed < $1.seed }
+        let tooFull = state.faults.count { $0.fault.isRefused }
+        if tooFull > 0 { print("refused, because the start does not fit: \(tooFull.counted("world"))") }
+        let faults = state.faults.filter { !$0.fault.isOfTheHost && !$0.fault.isRefused }.sorted { $0.seed < $1.seed }
         print(faults.isEmpty ? "nothing failed" : "\(faults.count) failed")
         try report(faults, orders)
         if !faults.isEmpty || coverage && !isCovered { throw ExitCode(1) }
@@ -134,7 +139,7 @@ struct Soak: ParsableCommand {
                 print("  the same fault: \(others.count) more, seeds \(others.prefix(12).joined(separator: ", "))")
             }
             let option = backend.map { " --backend \($0.rawValue)" } ?? ""
-            var flags = (all ? " --all" : "") + (events ? " --events" : "")
+            var flags = (all ? " --all" : "") + (events ? " --events" : "") + (far ? " --far" : "")
             if canary == seed { flags += " --canary \(seed)" }
             print("  again: Scripts/soak --seeds \(seed)\(option)\(flags)")
             guard told.count <= 5, shrink > 0 else { continue }
@@ -159,7 +164,8 @@ struct Soak: ParsableCommand {
     private func writeWorlds(to folder: String) throws {
         guard let seeds else { throw ValidationError("--write needs --seeds") }
         for seed in seeds {
-            let world = World(seed: seed, backend: backend)
+            let drawn = World(seed: seed, backend: backend)
+            let world = far ? drawn.atTheEdges() : drawn
             let place = "\(folder)/\(seed)"
             try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
             for file in world.files + [("arguments.txt", world.arguments(in: ".", out: "OUT").joined(separator: "\n"))]

@@ -11,11 +11,16 @@ struct Fault: Error, Hashable {
         case reading
         case run
         case files
+        case tables
         case dryRun = "dry run"
         case repetition
         case backends
         case effective = "effective scenario"
         case explain
+        case beginning = "a shorter run"
+        case survival = "survive"
+        case comparison = "compare"
+        case reports = "import of its reports"
     }
 
     let check: Check
@@ -32,6 +37,14 @@ struct Fault: Error, Hashable {
     /// The program's exit status for such a refusal.
     static let tooLargeStatus: Int32 = 71
 
+    /// The kind of a fault in which the program properly refuses a start that does not fit on its device. Worlds at
+    /// the edges of the format try it.
+    static let tooFull = "a start that does not fit"
+    /// The program's exit status for such a refusal.
+    static let tooFullStatus: Int32 = 65
+
+    /// Whether the program properly refuses the world.
+    var isRefused: Bool { kind == Fault.tooFull }
     /// Whether the host rather than the program is the cause.
     var isOfTheHost: Bool { kind == Fault.tooLarge }
 
@@ -67,7 +80,7 @@ struct Trial {
     ]
 
     /// The tables of this world's run.
-    private var tables: [String] {
+    var tables: [String] {
         // An app, a kind of process, an archetype or a device may bring a limit or a compressor: the run says whether
         // it has these tables.
         let further = ["pages", "limits", "freezer"].filter { table in
@@ -78,10 +91,15 @@ struct Trial {
 
     /// The checks of a world. Only a share of the worlds gets the checks that cost a run of their own, unless `all` is
     /// set.
+    /// Worlds at the edges also get a shorter run, and further commands.
     static func checks(of world: World, all: Bool) -> Set<Fault.Check> {
         var draw = SeededGenerator(seed: world.seed, stream: "checks")
-        var checks: Set<Fault.Check> = [.reading, .run, .files, .dryRun]
+        var checks: Set<Fault.Check> = [.reading, .run, .files, .tables, .dryRun]
         for (check, percent) in [(.repetition, 12), (.backends, 15), (.effective, 12), (.explain, 15)]
+            as [(Fault.Check, Int64)] where draw.chance(.percent(percent)) || all
+        { checks.insert(check) }
+        guard world.options.isAtTheEdges else { return checks }
+        for (check, percent) in [(.beginning, 20), (.survival, 4), (.comparison, 6), (.reports, 100)]
             as [(Fault.Check, Int64)] where draw.chance(.percent(percent)) || all
         { checks.insert(check) }
         return checks
@@ -102,6 +120,7 @@ struct Trial {
         }
         try start(world.arguments(in: folder, out: "\(folder)/a"), .run)
         if checks.contains(.files) { try checkFiles() }
+        if checks.contains(.tables) { try checkTables() }
         let things = Outcomes.things(
             events: bytes("a/events.csv"), decisions: bytes("a/decisions.csv"), launches: bytes("a/launches.csv"))
         if checks.contains(.dryRun) { try checkDryRun() }
@@ -112,20 +131,20 @@ struct Trial {
         if checks.contains(.backends) { try checkBackends() }
         if checks.contains(.effective) { try checkEffective() }
         if checks.contains(.explain) { try checkExplain() }
+        if checks.contains(.beginning) { try checkBeginning() }
+        if checks.contains(.survival) { try checkSurvival() }
+        if checks.contains(.comparison) { try checkComparison() }
+        if checks.contains(.reports) { try checkReports() }
         return things
     }
 
     private func read() throws(Fault) {
-        let overrides = Overrides(backend: world.options.backend, scale: world.options.scale)
-        guard
-            case .failure(let fault) = ScenarioLoader.load(
-                text: world.document.denseYAML, file: World.scenarioName, overrides: overrides)
-        else { return }
+        guard case .failure(let fault) = world.reading else { return }
         throw Fault(check: .reading, kind: "the loader refuses it", text: "\(fault)")
     }
 
     /// Runs the program, and throws a fault unless it ends properly.
-    private func start(_ arguments: [String], _ check: Fault.Check, seconds: Double? = nil) throws(Fault) {
+    func start(_ arguments: [String], _ check: Fault.Check, seconds: Double? = nil) throws(Fault) {
         let child = Child(program, arguments, log: "\(folder)/errors.txt", seconds: seconds ?? self.seconds)
         // The first line with content, or the line of a trap.
         let lines = child.errors.split(separator: "\n").filter { !$0.isEmpty }
@@ -135,6 +154,9 @@ struct Trial {
         case .exited(0), .exited(99):
             guard check == .explain, !child.errors.isEmpty else { return }
             throw Fault(check: check, kind: "a warning", text: said)
+        // Only in a world at the edges: the entry that does not fit is named.
+        case .exited(Fault.tooFullStatus) where world.options.isAtTheEdges && said.contains(": start."):
+            throw Fault(check: check, kind: Fault.tooFull, text: said)
         case .exited(Fault.tooLargeStatus) where said.hasPrefix("plimsoll: the host has "):
             throw Fault(check: check, kind: Fault.tooLarge, text: said)
         case .exited(let status): throw Fault(check: check, kind: "status \(status)", text: said)
@@ -144,7 +166,7 @@ struct Trial {
         }
     }
 
-    private func bytes(_ name: String) -> [UInt8] {
+    func bytes(_ name: String) -> [UInt8] {
         (FileManager.default.contents(atPath: "\(folder)/\(name)")).map { Array($0) } ?? []
     }
 
