@@ -219,5 +219,6 @@ extension UsageRecord {
 }
 
 extension TimeSpan {
-    fileprivate var inDays: Int64 { microseconds / 86_400_000_000 }
+    /// In days, a begun one counted: what is too long is then said to be longer than what is allowed.
+    fileprivate var inDays: Int64 { (microseconds + 86_399_999_999) / 86_400_000_000 }
 }
