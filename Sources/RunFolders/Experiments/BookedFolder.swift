@@ -181,7 +181,7 @@ extension BookedFolder {
     @discardableResult
     package func withdrawIfBlank() -> Bool {
         guard isNew, ledger.finished == 0 else { return false }
-        folder.withdraw([BookedFolder.planFile, Ledger.file])
+        folder.withdraw([BookedFolder.planFile, BookedFolder.buildsFile, Ledger.file])
         return true
     }
 }
