@@ -501,6 +501,20 @@ class Levels(StoryCase):
         shares = [line.get_zorder() for line in lines if line.get_drawstyle() == "steps-post"]
         self.assertGreater(shares[0], max(line.get_zorder() for line in lines if line.get_drawstyle() == "default"))
 
+    def test_what_fails_because_the_scenario_says_so_is_marked_and_counted(self) -> None:
+        folder = self.story()
+        self.assertNotIn("\u00d7", self.words(pressure.draw(read_run(folder))))
+        events = pd.read_csv(folder / "events.csv", dtype=str, keep_default_na=False)
+        faults = pd.DataFrame([{**dict.fromkeys(events.columns, ""), "time_s": str(time_s), "event": "fault", "detail": detail}
+                               for time_s, detail in ((10, "missed_sample"), (20, "missed_sample"), (30, "crash"))])  # fmt: skip
+        events = pd.concat([events, faults]).sort_values("time_s", key=pd.to_numeric, kind="stable")
+        events.to_csv(folder / "events.csv", index=False)
+        figure = pressure.draw(read_run(folder))
+        self.assertIn("\u00d7 1 crash, 2 missed sample", self.words(figure))
+        assert figure is not None
+        crosses = [line for line in figure.axes[0].lines if line.get_marker() == "x"]
+        self.assertEqual([np.asarray(line.get_xdata()).tolist() for line in crosses], [[10, 20, 30]])
+
     def test_little_waiting_fills_its_panel(self) -> None:
         for waited, top in ((0.00002, 0.001), (0.0009, 0.001), (0.0046, 0.006), (0.3, 0.312)):
             folder = self.folder(f"waited-{waited}")

@@ -93,7 +93,7 @@ extension Explainer {
                     sentence: "\(place), \(age) after its launch; it held \(size(fact.footprint))."),
                 .init(label: "Why then", sentence: "\(occasion(fact, explanation))."),
                 .init(label: "Why this one", sentence: fact.rule),
-            ], others: [])
+            ] + failures(before: fact), others: [])
     }
 
     /// A decision of the policy or the monitor.
@@ -118,8 +118,20 @@ extension Explainer {
                     sentence: "\(state(victim, snapshot)); it held \(size(victim.footprint))."),
                 .init(label: "Why then", sentence: "\(occasion(record, candidate, termination.fact))."),
                 .init(label: "Why this one", sentence: "\(candidate.reason)\(place(record, chosen))."),
-            ],
+            ] + failures(before: termination.fact),
             others: passedOver(record, chosen) + later(record, chosen) + spared(record, chosen) + unranked(record))
+    }
+
+    /// What failed before the end because the scenario says so; usually nothing.
+    private func failures(before fact: RunTally.TerminationFact?) -> [Explanation.Fact] {
+        guard let course = fact?.course else { return [] }
+        var failures: [String] = []
+        if course.samplesMissed > 0 {
+            failures.append("the monitor missed \(course.samplesMissed.counted("sample")) in the ten seconds before")
+        }
+        if let before = course.lostWarningBefore { failures.append("a warning to it was lost \(before.clock) before") }
+        guard !failures.isEmpty else { return [] }
+        return [.init(label: "What failed", sentence: failures.joined(separator: "; ") + ".")]
     }
 
     // MARK: Pieces

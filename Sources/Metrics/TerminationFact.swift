@@ -78,6 +78,10 @@ extension RunTally {
         public var idle = TimeSpan.zero
         /// The time from the last memory warning that it was given; nil if it never was warned.
         public var warnedBefore: TimeSpan?
+        /// The time from the last memory warning to it that was lost; nil if none was.
+        public var lostWarningBefore: TimeSpan?
+        /// How many samples a faulty monitor missed in the ten seconds before.
+        public var samplesMissed = 0
 
         /// Nothing is known yet.
         public init() {}

@@ -48,6 +48,8 @@ public struct MonitorSettings: Hashable, Sendable {
     public var endSuspendedFirst = false
     /// Whether the level rises only when there are fewer processes than at the last sample. It may fall at any time.
     public var riseNeedsFewerProcesses = false
+    /// How the monitor fails.
+    public var faults = MonitorFaults()
 
     /// Creates settings. `measure` and all properties declared after it have their default values.
     public init(

@@ -43,6 +43,8 @@ public struct AppProfile: Hashable, Sendable {
     public var oomScoreAdj: Int?
     /// systemd's `ManagedOOMPreference` of the app's process: whether systemd-oomd may end it.
     public var managedOOMPreference = ManagedOOMPreference.none
+    /// How the app's process fails by itself.
+    public var faults = AppFaults()
 
     /// A profile that frees all of a scene's memory when the scene is disconnected, and whose costs have no spread.
     public init(

@@ -79,6 +79,9 @@ struct SettingsMatterTests {
         "device.fill_rate": ["device.fill_rate=100MiB/s"],
         "device.reclaim_rate": ["device.reclaim_rate=10MiB/s"],
         "device.termination_time": ["device.termination_time=400ms"] + mortal,
+        "monitor.missed": ["monitor.missed=90%"], "monitor.warnings_lost": ["monitor.warnings_lost=100%"],
+        "apps.crashes_after": ["apps.a.crashes_after=8s"], "apps.slow_exit": ["apps.a.slow_exit=3s"] + mortal,
+        "processes.slow_exit": process(largeDaemon + ", slow_exit: 3s") + mortal,
         "limits.protect_audible": ["limits.protect_audible=false", "device.ceiling=90MiB", "policy=lru"],
         "device.dirty_decay": ["device.dirty_decay=1s"],
         "device.like": ["device={like: iphone-6s}"],
@@ -269,6 +272,7 @@ struct SettingsMatterTests {
         ("kind", "kind: widget", daemon), ("of", "kind: helper, of: a", "kind: helper, of: b"),
         ("band", daemon + ", band: 80", daemon),
         ("entitled", daemon + ", band: 5, entitled: true", daemon + ", band: 5"),
+        ("crashes_after", "kind: helper, of: a, crashes_after: 2s", "kind: helper, of: a"),
         ("idle_exit", daemon + ", idle_exit: 3s", daemon), ("keeps_alive", daemon + ", keeps_alive: true", daemon),
         ("assertion_time", daemon + ", assertion_time: 2s", daemon),
         ("memory", daemon + ", memory: { base: 3MiB }", daemon), ("costs", daemon + ", costs: { launch: 1s }", daemon),
@@ -280,6 +284,9 @@ struct SettingsMatterTests {
     private static let daemon = "kind: daemon"
     private static let processes = Dictionary(
         uniqueKeysWithValues: ofProcesses.map { ("processes." + $0.key, process($0.with)) })
+
+    /// One that must go for memory.
+    private static let largeDaemon = daemon + ", keeps_alive: true, memory: { base: 30MiB }"
 
     private static func process(_ settings: String) -> [String] {
         var sets = ["processes=[{ name: p, \(settings) }]"]
@@ -361,7 +368,8 @@ struct SettingsMatterTests {
         "device.marks.soft": softLimit,
         "device.marks.reaper": reaper,
         "limits.background_time": ["device.ceiling=1GiB"],
-        "device.termination_time": mortal,
+        "device.termination_time": mortal, "apps.slow_exit": mortal,
+        "processes.slow_exit": process(largeDaemon) + mortal,
         "limits.protect_audible": ["device.ceiling=90MiB", "policy=lru"],
         "apps.scenes.multiple": ["user.4={at: 50s, switch: a}"],
         "apps.memory.footprint": ["apps.a.memory={base: 34MiB, scene: 6MiB}"],

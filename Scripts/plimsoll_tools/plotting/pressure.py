@@ -28,6 +28,8 @@ STALL_LINES = ((), (4.1, 1.8), (1.1, 1.8))
 SOME_PT, FULL_PT = 2.4, 1.1
 """Where all wait, some and full are the same: the lower line is then seen on either side of the upper one."""
 MOST_STALLS = 6
+FAULT = "#882255"
+"""Of what fails because the scenario says so."""
 LEAST_STALL = 0.001
 """The axis goes so far at least; what is less is too little to have a shape."""
 
@@ -71,6 +73,18 @@ def draw_shares(axes: Axes, run: Run, end_s: float) -> None:
     axes.grid(axis="y", color=style.RULE, linewidth=0.4)
     axes.set_axisbelow(True)
     style.bare(axes, "left", "bottom")
+
+
+def draw_faults(axes: Axes, run: Run) -> str:
+    """A cross on the time axis for each fault that the scenario asks for; the words that say so, empty without faults."""
+    faults = run.events_named("fault")
+    if faults.empty:
+        return ""
+    axes.plot(
+        faults["time_s"], np.zeros(len(faults)), linestyle="", marker="x", markersize=4, color=FAULT, clip_on=False, zorder=6
+    )  # fmt: skip
+    kinds = faults["detail"].str.replace("_", " ").value_counts()
+    return "\u00d7 " + ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
 
 
 def share_text(share: float) -> str:
@@ -131,6 +145,7 @@ def draw(run: Run) -> Figure | None:
 
     axes = place(height_in - TOP_IN - SHARE_IN, SHARE_IN)
     draw_shares(axes, run, end_s)
+    faults = draw_faults(axes, run)
     style.time_axis(axes, end_s)
     if stalls:
         axes.set_xlabel("")
@@ -146,6 +161,8 @@ def draw(run: Run) -> Figure | None:
         for level, seconds in spent.items()
         if seconds > 0 or level == "normal"
     ]
+    if faults:
+        figure.text(1 - 0.05 / style.WIDTH_IN, 1 - 0.25 / height_in, faults, fontsize=7.5, color=FAULT, ha="right")
     if note:
         figure.text(LEFT_IN / style.WIDTH_IN, 0.08 / height_in, note, fontsize=7.5, color=style.QUIET)
     figure.legend(

@@ -57,6 +57,16 @@ extension AppProfile: Described {
                 "systemd's setting for the app's process, which `systemd-oomd` reads: `avoid` ends it only after all "
                     + "that have no such setting, `omit` never."),
             Field(
+                "crashes_after", \.faults.crashesAfter, Codec.quantity(from: .milliseconds(1)).orNone(),
+                omitted: { $0 == nil }, drawn: .times(.seconds(1), .minutes(5)), chance: 5,
+                "A fault: the mean time from a launch of the process to its crash, as the seed decides, up to twice as "
+                    + "long. A process that runs no code then gets another time. `none`: it crashes only on order."),
+            Field(
+                "slow_exit", \.faults.slowExit, .quantity(to: .hours(1)), omitted: { $0 == .zero },
+                drawn: .times(.milliseconds(1), .seconds(20)), chance: 5,
+                "A fault: how long its process, once ended for memory, refuses to die before its memory begins to come "
+                    + "back (`device.termination_time` is the time for each process)."),
+            Field(
                 "observers", \.observers, .list(of: Codec<NotificationObserver>.record, called: "observers"),
                 "The app's objects that observe notifications."),
         ])

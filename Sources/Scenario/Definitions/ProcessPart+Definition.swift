@@ -57,5 +57,13 @@ extension AppProfile {
                 "managed_oom_preference", \.managedOOMPreference, .choice("preference", "preferences"),
                 omitted: { $0 == .none }, chance: 12,
                 "systemd's setting for the process, as that of an app."),
+            Field(
+                "crashes_after", \.faults.crashesAfter, Codec.quantity(from: .milliseconds(1)).orNone(),
+                omitted: { $0 == nil }, drawn: .times(.seconds(1), .minutes(5)), chance: 5,
+                "A fault: the mean time to its crash, as that of an app."),
+            Field(
+                "slow_exit", \.faults.slowExit, .quantity(to: .hours(1)), omitted: { $0 == .zero },
+                drawn: .times(.milliseconds(1), .seconds(20)), chance: 5,
+                "A fault: how long it refuses to die, as that of an app."),
         ])
 }

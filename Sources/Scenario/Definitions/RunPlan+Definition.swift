@@ -390,6 +390,15 @@ extension MonitorSettings: Described {
             Field(
                 "rise_needs_fewer_processes", \.riseNeedsFewerProcesses, .flag,
                 "The level rises only if there are fewer processes than at the last sample. It may fall at any time."),
+            Field(
+                "missed", \.faults.missed, .quantity(), omitted: { $0 == .zero }, drawn: .shares(1, 95), chance: 6,
+                "A fault: the share of samples at which the monitor does not look, as the seed decides. The level and "
+                    + "the policy learn of the memory only at the next sample."),
+            Field(
+                "warnings_lost", \.faults.warningsLost, .quantity(), omitted: { $0 == .zero },
+                drawn: .shares(1, 100), chance: 6,
+                "A fault: the share of the monitor's warnings that never reach their process, as the seed decides. The "
+                    + "monitor counts the process as warned."),
         ])
 }
 

@@ -31,12 +31,16 @@ final class ReturningMemory {
     private let rate: ByteRate
     private let memory: any DeviceMemory
     private let scheduler: Scheduler
+    private let agenda: Agenda
     private let faults: RunFaults
 
-    init(_ rate: ByteRate, _ memory: any DeviceMemory, _ scheduler: Scheduler, _ faults: RunFaults) {
+    init(
+        _ rate: ByteRate, _ memory: any DeviceMemory, _ scheduler: Scheduler, _ agenda: Agenda, _ faults: RunFaults
+    ) {
         self.rate = rate
         self.memory = memory
         self.scheduler = scheduler
+        self.agenda = agenda
         self.faults = faults
     }
 
@@ -64,17 +68,29 @@ final class ReturningMemory {
 
     /// The process in this slot has ended. Its memory begins to come back.
     ///
-    /// - Parameter group: The number of its control group, if it was in one.
+    /// - Parameters:
+    ///   - group: The number of its control group, if it was in one.
+    ///   - delay: How long the process refuses to die; nothing comes back meanwhile.
     /// - Returns: The number under which `goOn` is called for each piece.
-    func begin(_ slot: MemorySlot, _ pools: [PoolID], of group: Int?) -> Int {
+    func begin(_ slot: MemorySlot, _ pools: [PoolID], of group: Int?, after delay: TimeSpan) -> Int {
         let footprint = memory.books(of: slot).footprint
         let most = rate.time(for: footprint).microseconds / ReturningMemory.leastTime.microseconds
         let count = max(1, min(ReturningMemory.mostPieces, Int(most)))
         lastSerial += 1
         let piece = ByteCount((footprint.bytes + count - 1) / count)
         rests.append(Rest(slot: slot, pools: pools, serial: lastSerial, group: group, piece: piece, pieces: count))
-        scheduler.bury(min(piece, footprint), order(lastSerial))
+        if delay > .zero {
+            agenda.schedule(.dies(serial: lastSerial), after: delay)
+        } else {
+            scheduler.bury(min(piece, footprint), order(lastSerial))
+        }
         return lastSerial
+    }
+
+    /// A process that refused to die dies.
+    func dies(_ serial: Int) {
+        guard let rest = rests.first(where: { $0.serial == serial }) else { return }
+        scheduler.bury(min(rest.piece, memory.books(of: rest.slot).footprint), order(serial))
     }
 
     /// The time for a piece has passed: it is back.

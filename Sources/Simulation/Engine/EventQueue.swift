@@ -17,6 +17,8 @@ enum SimulationEvent {
     case reclaimDone(serial: Int)
     /// A piece of an ended process's memory has come back.
     case memoryReturns(serial: Int)
+    /// An ended process that refused to die dies.
+    case dies(serial: Int)
     /// The compressor has compressed a batch of pages.
     case compressDone(serial: Int)
     /// The disk of Linux's swap has taken what the compressor had no room for.
@@ -75,6 +77,8 @@ enum SimulationEvent {
         case idleExit(serial: Int)
         /// The band of a process that is no app changes by itself.
         case hasAged
+        /// It crashes, if it runs code.
+        case crashes
         /// The assertion of such a process was not released in its time.
         case assertionIsStuck(since: Instant)
     }

@@ -90,6 +90,8 @@ extension Simulation {
         }
         if !process.isInFront { course.idle = now - (process.lastForeground ?? process.launch.at) }
         course.warnedBefore = process.warnings.lastAt.map { now - $0 }
+        course.lostWarningBefore = process.warnings.lostAt.map { now - $0 }
+        course.samplesMissed = watch.recentlyMissed
         var termination = RunTally.TerminationFact(
             app: process.profile.name, pid: process.pid, at: now, reason: reason,
             wasForeground: isOnScreen(process, reason), wasPerceived: process.reasons.showsPicture,

@@ -66,6 +66,7 @@ extension Simulation {
         worker.compressor?.begin(process)
         recorder.count(of: process) { $0.processes += 1 }
         process.stateDidChange()
+        crashes.begin(process)
         return process
     }
 

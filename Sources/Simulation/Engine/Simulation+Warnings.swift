@@ -10,10 +10,11 @@ import Workload
 extension Simulation {
     func sample() {
         watch.closeLevelTime()
-        if let change = watch.observe() { reclaimer.follow(change) }
+        let isMissed = watch.missesSample()
+        if !isMissed, let change = watch.observe() { reclaimer.follow(change) }
         watch.scheduleWarning()
         warnNearLimits()
-        reclaimer.followGrowth()
+        if !isMissed { reclaimer.followGrowth() }
         sampler.record(level: watch.level, waiters.stalls)
         sampleDevice()
         supply.keepMemoryFree(at: now)
@@ -51,7 +52,7 @@ extension Simulation {
             return watch.putOffWarning()
         }
         guard let (process, reason, comparison) = watch.nextWarned() else { return }
-        warn(process, reason, .level, comparison)
+        if !watch.losesWarning(to: process, reason) { warn(process, reason, .level, comparison) }
         watch.scheduleWarning()
     }
 

@@ -138,14 +138,14 @@ public final class Simulation {
             recorder: recorder)
         watch = PressureWatch(
             plan.monitor, of: plan.device, memory: memory, supply: supply, processes: processes, waiters: waiters,
-            recorder: recorder, agenda: agenda)
+            recorder: recorder, agenda: agenda, seed: plan.seed)
         let knowsFuture = type(of: policy).needs.contains(.oracle)
         snapshots = Snapshots(
             of: size, plan,
             foresight: knowsFuture ? KnownFuture(user, plan, memory: memory, processes: processes) : nil,
             worker: worker, freezer: freezer, memory: memory, processes: processes, changes: changes, agenda: agenda,
             faults: faults, verifies: options.verifies)
-        let returning = ReturningMemory(plan.device.reclaimRate, memory, scheduler, faults)
+        let returning = ReturningMemory(plan.device.reclaimRate, memory, scheduler, agenda, faults)
         sampler = Sampler(
             plan.appRows,
             looksAtMemory: recorder.apps.isRead || recorder.limits.isRead || options.reports != nil || options.verifies,
@@ -286,6 +286,7 @@ public final class Simulation {
         case .warnNext: warnNext()
         case .reclaimDone(let serial): finishReclaim(serial)
         case .memoryReturns(let serial): returnMemory(serial)
+        case .dies(let serial): reclaimer.returning.dies(serial)
         case .compressDone(let serial): finishCompression(serial)
         case .swapWritten: worker.compressor?.finishWriting()
         case .freezeDone(let serial): if freezer?.finish(serial) == true { waiters.serve() }
@@ -322,6 +323,7 @@ public final class Simulation {
         case .sceneExpires(let scene, let since): disconnectIdle(scene, of: process, since)
         case .idleExit(let serial): parts.exitIdle(process, serial)
         case .hasAged: parts.hasAged(process)
+        case .crashes: crashes.happen(to: process)
         case .assertionIsStuck(let since): parts.assertionIsStuck(process, since: since)
         case .pictureEnds(let serial): services.endPicture(of: process, serial)
         }
@@ -367,6 +369,9 @@ extension Simulation: EngineSteps {
             engine: self, agenda: agenda, processes: processes, display: display, background: background,
             faults: faults)
     }
+
+    /// The flow of processes that crash by themselves.
+    var crashes: Crashes { Crashes(engine: self, agenda: agenda, recorder: recorder) }
 
     /// The flow of prewarmed processes.
     var prewarming: Prewarming { Prewarming(engine: self, display: display) }

@@ -47,6 +47,7 @@ final class AppRecord {
     /// What the app's callbacks cost from its last event on.
     private(set) var costs: DrawnCosts
     private var spread: SeededGenerator
+    private var crashes: SeededGenerator
     private let faults: RunFaults
 
     init(_ id: AppID, _ declared: AppProfile, _ membership: Membership, in plan: RunPlan, faults: RunFaults) {
@@ -66,6 +67,7 @@ final class AppRecord {
         }
         sizes = SizeStream(SizeSampler(profile.memory.objects), stream("sizes"))
         (behaviour, duty, spread) = (stream("behaviour"), stream("duty"), stream("costs"))
+        crashes = stream("crashes")
         costs = DrawnCosts(of: profile)
     }
 
@@ -85,6 +87,12 @@ final class AppRecord {
     func drawCosts() {
         guard profile.spread.sigma > .zero else { return }
         costs = DrawnCosts(of: profile, times: profile.spread.factor(using: &spread))
+    }
+
+    /// Draws how long its next process runs until it crashes by itself; nil: it does not.
+    func drawCrash() -> TimeSpan? {
+        guard let mean = profile.faults.crashesAfter else { return nil }
+        return TimeSpan(microseconds: 1 + Int64(crashes.below(2 * UInt64(max(1, mean.microseconds)))))
     }
 
     // MARK: Its process

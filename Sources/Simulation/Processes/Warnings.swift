@@ -11,6 +11,8 @@ struct ToldOfLimit {
 /// The memory warnings that a process was sent, and what it was told about its own limits.
 struct Warnings {
     private(set) var lastAt: Instant?
+    /// When a warning to it was lost.
+    private(set) var lostAt: Instant?
     /// Whether the last warning is not yet answered.
     private(set) var isAnswering = false
     /// Whether the warning that the process is answering came from the policy.
@@ -25,6 +27,8 @@ struct Warnings {
         lastAt = now
         isAnswering = true
     }
+
+    mutating func wasLost(at now: Instant) { lostAt = now }
 
     /// The warning is answered.
     ///

@@ -23,10 +23,11 @@ final class PressureWatch {
     private let waiters: MemoryWaiters
     private let recorder: RunRecorder
     private let agenda: Agenda
+    private var lapses: MonitorLapses
 
     init(
         _ settings: MonitorSettings, of device: Device, memory: any DeviceMemory, supply: MemorySupply,
-        processes: ProcessTable, waiters: MemoryWaiters, recorder: RunRecorder, agenda: Agenda
+        processes: ProcessTable, waiters: MemoryWaiters, recorder: RunRecorder, agenda: Agenda, seed: UInt64
     ) {
         self.settings = settings
         self.device = device
@@ -37,6 +38,7 @@ final class PressureWatch {
         self.recorder = recorder
         self.agenda = agenda
         monitor = PressureMonitor(settings, ceiling: memory.books.ceiling)
+        lapses = MonitorLapses(settings.faults, seed: seed)
     }
 
     var level: PressureLevel { monitor.level }
@@ -65,6 +67,27 @@ final class PressureWatch {
             .pressureLevel, at: agenda.now, change.to.rawValue, reason: change.reading.text, fact: .level(change))
         return change
     }
+
+    /// Whether a faulty monitor misses the sample that is due now.
+    func missesSample() -> Bool {
+        guard lapses.misses(at: agenda.now) else { return false }
+        recorder.event(
+            .fault, at: agenda.now, Lapse.missedSample.rawValue, reason: "the monitor did not look (monitor.missed)")
+        return true
+    }
+
+    /// Whether a faulty monitor's warning does not reach the process.
+    func losesWarning(to process: LiveProcess, _ reason: String) -> Bool {
+        guard lapses.losesWarning() else { return false }
+        process.warnings.wasLost(at: agenda.now)
+        recorder.event(
+            .fault, at: agenda.now, app: process.profile.name, pid: process.pid, Lapse.lostWarning.rawValue,
+            reason: "\(reason) (monitor.warnings_lost)")
+        return true
+    }
+
+    /// How many samples were missed shortly before now.
+    var recentlyMissed: Int { lapses.recentlyMissed(at: agenda.now) }
 
     /// The memory that is missing until the monitor leaves its level. Nil if none is missing, even if the level still
     /// lasts a while.

@@ -455,7 +455,8 @@ final class Reclaimer {
     /// - Parameter pools: Its pools, if its memory returns at that rate: it ended by the action or by the kernel.
     func processEnded(_ process: LiveProcess, _ reason: ExitReason, held footprint: ByteCount, _ pools: [PoolID]?) {
         stopWaiting(forScenesOf: process)
-        let serial = pools.map { returning.begin(process.slot, $0, of: process.record.membership.controlGroup) }
+        let group = process.record.membership.controlGroup
+        let serial = pools.map { returning.begin(process.slot, $0, of: group, after: refusal(of: process)) }
         history.noteEnd(of: process.pid, at: now)
         guard let acting, acting.ends(process) else { return }
         if reason == .memoryPressure, let kill = acting.kill {
@@ -465,6 +466,17 @@ final class Reclaimer {
         guardrails.ending = nil
         beginFreeing()
         if looksOn(acting) { actionTakes(.zero) } else if let serial { self.acting?.returns.append(serial) }
+    }
+
+    /// How long an ended process refuses to die.
+    private func refusal(of process: LiveProcess) -> TimeSpan {
+        let span = process.profile.faults.slowExit
+        if span > .zero {
+            recorder.event(
+                .fault, at: now, app: process.profile.name, pid: process.pid, Lapse.slowExit.rawValue,
+                reason: "its memory begins to come back after \(span)")
+        }
+        return span
     }
 
     /// Whether the policy acts again before the memory of its victim is back. The scenario's limits on background apps

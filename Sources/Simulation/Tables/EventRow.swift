@@ -47,6 +47,8 @@ public enum EventKind: String, CaseIterable, Sendable {
     case thaw
     /// A frozen process has lost its place in band 75.
     case demote
+    /// Something fails because the scenario says so: a sample or a warning of the monitor, or a process by itself.
+    case fault
 }
 
 /// One row of `events.csv`.

@@ -1,0 +1,13 @@
+import Quantities
+
+/// How a process fails by itself, which no rule of the system asks of it.
+public struct AppFaults: Hashable, Sendable {
+    /// The mean time from a process's launch to its crash; nil: it never crashes by itself. From `crashes_after`.
+    public var crashesAfter: TimeSpan?
+    /// How long a process that was ended stays before its memory begins to come back, as one that waits for a disk or
+    /// in a driver does. From `slow_exit`.
+    public var slowExit = TimeSpan.zero
+
+    /// A process without faults.
+    public init() {}
+}

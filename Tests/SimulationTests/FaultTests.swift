@@ -1,0 +1,101 @@
+import Lifecycle
+import Metrics
+import Plan
+import Pressure
+import Quantities
+import TestSupport
+import Testing
+import Workload
+
+@testable import Simulation
+
+@Suite("what fails because the scenario says so")
+struct FaultTests {
+    /// Two apps take turns on a phone that is too small for both.
+    private func plan(_ change: (inout RunPlan) -> Void = { _ in }) -> RunPlan {
+        let apps = ["a", "b", "c"].map { name in
+            testApp(name) {
+                $0.memory.base = .mebibytes(30)
+                $0.memory.cache = CacheProfile(size: .mebibytes(20), rate: .init(bytesPerSecond: 8 << 20))
+            }
+        }
+        let turns = (0..<20).map { (Double($0) * 3, UserAction.launch(AppID($0 % 3))) }
+        return testPlan(apps, ceiling: .mebibytes(96), seconds: 62, policy: "lru", user: turns) {
+            $0.backend = .accounting
+            $0.monitor = .brisk
+            change(&$0)
+        }
+    }
+
+    private func faults(_ run: RunOutput) -> [TableRow] {
+        TableRow.all(in: run.events).filter { $0["event"] == "fault" }
+    }
+
+    @Test("without faults no row and no draw says anything of them")
+    func none() throws {
+        #expect(try faults(runToEnd(plan())).isEmpty)
+    }
+
+    @Test("a monitor that misses every sample never changes its level; one that misses some says which")
+    func missed() throws {
+        let blind = try runToEnd(plan { $0.monitor.faults.missed = .one })
+        let rows = TableRow.all(in: blind.events)
+        #expect(!rows.contains { $0["event"] == "pressure_level" })
+        let samples = TableRow.all(in: blind.samples)
+        #expect(samples.allSatisfy { $0["pressure_level"] == "normal" })
+        // The last sample is written when the run ends, for which nobody looks.
+        #expect(abs(faults(blind).count - samples.count) <= 1)
+        #expect(faults(blind).allSatisfy { $0["detail"] == "missed_sample" })
+        let some = try runToEnd(
+            plan {
+                $0.device.ceiling = .mebibytes(128)
+                $0.monitor.faults.missed = .percent(30)
+            })
+        let count = faults(some).count
+        #expect(count * 100 > samples.count * 20 && count * 100 < samples.count * 40, "\(count) of \(samples.count)")
+        #expect(TableRow.all(in: some.events).contains { $0["event"] == "pressure_level" })
+    }
+
+    @Test("a warning that is lost is in the place of one that arrives, and frees nothing")
+    func lost() throws {
+        let tight: (inout RunPlan) -> Void = { $0.device.ceiling = .mebibytes(128) }
+        let sound = TableRow.all(in: try runToEnd(plan(tight)).events)
+        let deaf = try runToEnd(
+            plan {
+                tight(&$0)
+                $0.monitor.faults.warningsLost = .one
+            })
+        #expect(sound.contains { $0["event"] == "warning" && $0["cause"] == "level" })
+        let rows = TableRow.all(in: deaf.events)
+        #expect(!rows.contains { $0["event"] == "warning" && $0["cause"] == "level" })
+        #expect(faults(deaf).contains { $0["detail"] == "lost_warning" && !$0["app"].isEmpty })
+    }
+
+    @Test("a process that crashes by itself crashes at another time in each life, and never while it runs no code")
+    func crashes() throws {
+        let run = try runToEnd(plan { $0.apps[0].faults.crashesAfter = .seconds(2) })
+        let rows = TableRow.all(in: run.events)
+        let exits = rows.filter { $0["event"] == "exit" && $0["exit_reason"] == "abnormal" }
+        #expect(exits.count >= 3 && exits.allSatisfy { $0["app"] == "a" })
+        #expect(faults(run).count { $0["detail"] == "crash" } == exits.count)
+        for (index, row) in rows.enumerated() where row["event"] == "exit" && row["exit_reason"] == "abnormal" {
+            let before = rows[..<index].last { $0["event"] == "process_state" && $0["app"] == "a" }
+            #expect(before?["state"] != "suspended", "\(row)")
+        }
+    }
+
+    @Test("memory of a process that refuses to die comes back only after that time")
+    func slowExit() throws {
+        func longest(_ change: @escaping (inout RunPlan) -> Void) throws -> (reclaim: Int, slow: Int) {
+            let run = try runToEnd(plan(change))
+            let summary = try #require(TableRow.all(in: run.summary).first)
+            return (summary.integer("stall_time_s") ?? 0, faults(run).count { $0["detail"] == "slow_exit" })
+        }
+        let (quick, slow) = (
+            try longest { _ in },
+            try longest { plan in for index in plan.apps.indices { plan.apps[index].faults.slowExit = .seconds(2) } }
+        )
+        #expect(quick.slow == 0 && slow.slow > 0)
+        #expect(slow.reclaim >= quick.reclaim)
+    }
+}
