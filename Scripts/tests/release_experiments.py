@@ -57,6 +57,10 @@ class Worlds(ReleaseCase):
         # A world that fails is named with the command that repeats it.
         self.script("soak", "--program", self.plimsoll, "--new", 100, "--minutes", 1, "--shrink", 60)
 
+    @long_with_checks
+    def test_nothing_fails_in_worlds_at_the_edges_of_the_format(self) -> None:
+        self.script("soak", "--program", self.plimsoll, "--far", "--seeds", "1..9000", "--minutes", 1, "--shrink", 60)
+
     @early
     def test_a_fault_that_is_planted_in_one_world_is_found_named_and_shrunk(self) -> None:
         # A canary: two processes of this world, a small one, seem to hold a page that nobody handed out.
