@@ -43,9 +43,7 @@ extension BookedDevice where Heaps: ~Copyable {
     }
 
     func freeObject(_ object: ObjectHandle, in slot: MemorySlot) {
-        // The object is freed by the size of its class, because an aligned object may have a larger class than its
-        // size implies.
-        heaps.free(ObjectTable.Entry(unit: object.unit, size: Int(object.usable)), live(slot))
+        heaps.free(object, live(slot))
         book(slot.index, objects: -1, requested: -Int(object.requested), usable: -Int(object.usable))
     }
 

@@ -139,6 +139,11 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
         return usable(entry.size)
     }
 
+    @inline(__always)
+    mutating func free(_ object: ObjectHandle, _ slot: Int) {
+        sdallocx(region.state.pointee.base + (object.unit << 3), Int(object.usable), plimsoll_flags_uncached())
+    }
+
     mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int) -> Bool {
         fill(entry.unit, from: offset, count: count)
         return true

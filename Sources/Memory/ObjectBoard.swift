@@ -72,24 +72,45 @@ public struct PlayedSteps: Hashable, Sendable {
 }
 
 extension ObjectHandle {
-    static let none = ObjectHandle(unit: -1, requested: 0, usable: 0)
+    static var none: ObjectHandle { ObjectHandle(unit: -1, requested: 0, usable: 0) }
     var isLive: Bool { unit >= 0 }
 }
 
-/// The outcome of one step.
-private enum StepOutcome {
-    case done
-    /// An object was made, so the process may have crossed its limit.
-    case placed
-    /// There was no room, and nothing was done.
-    case refused
+/// What a batch has changed so far, and the most that was live.
+///
+/// Objects have fewer than 2^32 bytes, and live ones fit into memory, so no sum overflows.
+struct BoardSums {
+    var objects: Int
+    var requested: Int
+    var usable = 0
+    private(set) var peakObjects: Int
+    private(set) var peakRequested: Int
+    /// Whether the present operation has made an object, so that the process may have crossed its limit.
+    var placed = false
+
+    init(_ board: ObjectBoard) {
+        (objects, requested) = (board.objects, board.requested.bytes)
+        (peakObjects, peakRequested) = (board.peakObjects, board.peakRequested.bytes)
+    }
+
+    @inline(__always)
+    mutating func exchange(_ old: ObjectHandle, for new: ObjectHandle) {
+        requested &+= Int(new.requested) &- Int(old.requested)
+        usable &+= Int(new.usable) &- Int(old.usable)
+    }
+
+    @inline(__always)
+    mutating func notePeaks() {
+        if objects > peakObjects { peakObjects = objects }
+        if requested > peakRequested { peakRequested = requested }
+    }
 }
 
-/// A batch's changes so far.
-struct BoardSums {
-    var objects = 0
-    var requested = 0
-    var usable = 0
+extension ObjectBoard {
+    fileprivate mutating func take(_ sums: BoardSums) {
+        (objects, requested) = (sums.objects, ByteCount(sums.requested))
+        (peakObjects, peakRequested) = (sums.peakObjects, ByteCount(sums.peakRequested))
+    }
 }
 
 extension ProcessHeaps where Self: ~Copyable {
@@ -99,62 +120,79 @@ extension ProcessHeaps where Self: ~Copyable {
         _ sums: inout BoardSums
     ) -> PlayedSteps {
         var played = PlayedSteps(steps: 0, operations: 0, refusal: nil)
-        var highest = 0
         beginBatch()
-        for index in steps.indices { highest = max(highest, Int(steps[index].object)) }
-        board.grow(to: highest + 1)
-        let (objects, requested) = (board.objects, board.requested.bytes)
-        var (peakObjects, peakRequested) = (board.peakObjects, board.peakRequested.bytes)
-        var placed = false
-        var handles = board.handles.mutableSpan
-        for index in steps.indices {
-            let step = steps[index]
-            switch perform(step, &handles[Int(step.object)], slot, &sums) {
-            case .refused: played.refusal = refusal
-            case .placed: placed = true
-            case .done: break
-            }
-            if played.refusal != nil { break }
-            played.steps = index + 1
-            guard step.endsOperation else { continue }
-            played.operations += 1
-            peakObjects = max(peakObjects, objects + sums.objects)
-            peakRequested = max(peakRequested, requested + sums.requested)
-            defer { placed = false }
-            if placed && pages(slot) > pageLimit {
-                played.refusal = .limitCrossed(footprint: pageBytes(pages(slot)))
-                break
-            }
+        while played.steps < steps.count, played.refusal == nil {
+            board.grow(to: Int(steps[played.steps].object) + 1)
+            var handles = board.handles.mutableSpan
+            goOn(steps, &handles, slot, pageLimit, &sums, &played)
         }
-        (board.peakObjects, board.peakRequested) = (peakObjects, ByteCount(peakRequested))
-        (board.objects, board.requested) = (objects + sums.objects, ByteCount(requested + sums.requested))
         return played
     }
 
-    @inline(__always)
-    private mutating func perform(
-        _ step: ObjectStep, _ handle: inout ObjectHandle, _ slot: Int, _ sums: inout BoardSums
-    ) -> StepOutcome {
-        switch step.kind {
-        case .make:
-            guard !handle.isLive else { return .done }
-            guard let made = makeObject(step, slot) else { return .refused }
-            handle = made
-            sums.objects += 1
-            sums.requested += Int(made.requested)
-            sums.usable += Int(made.usable)
-            return .placed
-        case .resize: return resize(step, &handle, slot, &sums)
-        case .free:
-            guard handle.isLive else { return .done }
-            free(ObjectTable.Entry(unit: handle.unit, size: Int(handle.usable)), slot)
-            sums.objects -= 1
-            sums.requested -= Int(handle.requested)
-            sums.usable -= Int(handle.usable)
-            handle = .none
-        case .nothing: break
+    /// Plays up to the first step that is refused, or whose object has no handle yet.
+    private mutating func goOn(
+        _ steps: borrowing Span<ObjectStep>, _ handles: inout MutableSpan<ObjectHandle>, _ slot: Int, _ pageLimit: Int,
+        _ out: inout BoardSums, _ played: inout PlayedSteps
+    ) {
+        // Local, so that they may stay in registers.
+        var (sums, index, operations) = (out, played.steps, played.operations)
+        defer { (out, played.steps, played.operations) = (sums, index, operations) }
+        while index < steps.count {
+            let step = steps[index]
+            let object = Int(step.object)
+            guard object < handles.count else { return }
+            switch step.kind {
+            case .free:
+                // What frees raises no peak and crosses no limit.
+                free(&handles[object], slot, &sums)
+                index &+= 1
+                if step.endsOperation { operations &+= 1 }
+                continue
+            case .make:
+                guard make(step, &handles[object], slot, &sums) else {
+                    played.refusal = refusal
+                    return
+                }
+            case .resize:
+                guard resize(step, &handles[object], slot, &sums) else {
+                    played.refusal = refusal
+                    return
+                }
+            case .nothing: break
+            }
+            index &+= 1
+            guard step.endsOperation else { continue }
+            operations &+= 1
+            sums.notePeaks()
+            guard sums.placed else { continue }
+            sums.placed = false
+            guard pages(slot) > pageLimit else { continue }
+            played.refusal = .limitCrossed(footprint: pageBytes(pages(slot)))
+            return
         }
-        return .done
+    }
+
+    @inline(__always)
+    private mutating func free(_ handle: inout ObjectHandle, _ slot: Int, _ sums: inout BoardSums) {
+        guard handle.isLive else { return }
+        free(handle, slot)
+        sums.objects &-= 1
+        sums.exchange(handle, for: .none)
+        handle = .none
+    }
+
+    /// False if there is no room; then nothing is done.
+    @inline(__always)
+    private mutating func make(
+        _ step: ObjectStep, _ handle: inout ObjectHandle, _ slot: Int, _ sums: inout BoardSums
+    ) -> Bool {
+        guard !handle.isLive else { return true }
+        guard let made = makeObject(step, slot) else { return false }
+        sums.objects &+= 1
+        sums.exchange(handle, for: made)
+        sums.placed = true
+        handle = made
+        return true
     }
 
     @inline(__always)
@@ -167,28 +205,28 @@ extension ProcessHeaps where Self: ~Copyable {
         return ObjectHandle(made, requested: Int(step.size))
     }
 
-    /// Resizes like `BookedDevice.resizeObject`.
+    /// Resizes like `BookedDevice.resizeObject`; false if there is no room.
     private mutating func resize(
         _ step: ObjectStep, _ handle: inout ObjectHandle, _ slot: Int, _ sums: inout BoardSums
-    ) -> StepOutcome {
-        guard handle.isLive else { return .done }
-        let before = Int(handle.requested)
-        let size = Int(step.size)
+    ) -> Bool {
+        guard handle.isLive else { return true }
+        let (before, size) = (Int(handle.requested), Int(step.size))
         if usable(max(1, size)) == Int(handle.usable) {
             if size > before {
                 let entry = ObjectTable.Entry(unit: handle.unit, size: size)
-                guard write(entry, from: before, count: size - before) else { return .refused }
+                guard write(entry, from: before, count: size - before) else { return false }
             }
-            handle = ObjectHandle(unit: handle.unit, requested: step.size, usable: handle.usable)
-            sums.requested += size - before
-            return .done
+            let resized = ObjectHandle(unit: handle.unit, requested: step.size, usable: handle.usable)
+            sums.exchange(handle, for: resized)
+            handle = resized
+            return true
         }
-        guard let made = makeObject(step, slot) else { return .refused }
-        free(ObjectTable.Entry(unit: handle.unit, size: Int(handle.usable)), slot)
-        sums.requested += size - before
-        sums.usable += Int(made.usable) - Int(handle.usable)
+        guard let made = makeObject(step, slot) else { return false }
+        free(handle, slot)
+        sums.exchange(handle, for: made)
+        sums.placed = true
         handle = made
-        return .placed
+        return true
     }
 }
 
@@ -198,10 +236,14 @@ extension BookedDevice where Heaps: ~Copyable {
     ) -> PlayedSteps {
         defer { tidy() }
         let index = live(slot)
-        var sums = BoardSums()
+        let before = BoardSums(board)
+        var sums = before
         let pageLimit = limit.map { $0.bytes / DeviceRegion.pageSize } ?? Int.max
         let played = heaps.play(steps, &board, index, pageLimit: pageLimit, &sums)
-        book(index, objects: sums.objects, requested: sums.requested, usable: sums.usable)
+        board.take(sums)
+        book(
+            index, objects: sums.objects - before.objects, requested: sums.requested - before.requested,
+            usable: sums.usable)
         return played
     }
 }

@@ -36,6 +36,8 @@ protocol ProcessHeaps: ~Copyable {
     /// Frees an object; returns the bytes of the class of its size, without regard to an alignment.
     @discardableResult
     mutating func free(_ entry: ObjectTable.Entry, _ slot: Int) -> Int
+    /// Frees an object with the bytes that it really got.
+    mutating func free(_ object: ObjectHandle, _ slot: Int)
     /// Writes a part of an object; false if its pages are compressed and there is no room to bring them back.
     mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int) -> Bool
     /// How much of an object `touch` and `read` go over; it matters on real memory alone.
@@ -93,6 +95,15 @@ extension ProcessHeaps where Self: ~Copyable {
     func swappedPages(_ slot: Int) -> Int { 0 }
     @inline(__always)
     mutating func beginBatch() {}
+}
+
+extension ProcessHeaps where Self: ~Copyable {
+    /// The object is freed by the size of its class, because an aligned object may have a larger class than its size
+    /// implies.
+    @inline(__always)
+    mutating func free(_ object: ObjectHandle, _ slot: Int) {
+        free(ObjectTable.Entry(unit: object.unit, size: Int(object.usable)), slot)
+    }
 }
 
 /// The batches.

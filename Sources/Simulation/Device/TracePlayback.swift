@@ -73,14 +73,19 @@ final class TracePlayback {
         position = 0
         guard profile.copies != .one else {
             // The common case: one step for each line, without handling copies.
-            steps = [ObjectStep](unsafeUninitializedCapacity: lines.count) { places, count in
-                for index in lines.indices { places.initializeElement(at: index, to: ObjectStep(lines[index])) }
-                count = lines.count
-            }
-            return
+            return TracePlayback.translate(lines, into: &steps)
         }
         steps.removeAll(keepingCapacity: true)
         for line in lines { add(line) }
+    }
+
+    /// The steps are overwritten, because batches are mostly equally long.
+    private static func translate(_ lines: [TraceStep], into steps: inout [ObjectStep]) {
+        if steps.count != lines.count {
+            steps = Array(repeating: ObjectStep(.nothing, object: 0), count: lines.count)
+        }
+        var places = steps.mutableSpan
+        for index in places.indices { places[index] = ObjectStep(lines[index]) }
     }
 
     private func endRound(_ memory: any DeviceMemory, _ slot: MemorySlot) {
