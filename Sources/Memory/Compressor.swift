@@ -88,6 +88,9 @@ public protocol CompressedPages: AnyObject {
     /// The compressor's figures.
     var figures: CompressorBooks { get }
 
+    /// `figures.use` by itself.
+    var use: Ratio { get }
+
     /// `figures.broughtBack` by itself, which is known at once.
     var broughtBack: ByteCount { get }
 
@@ -137,6 +140,9 @@ public protocol CompressedPages: AnyObject {
 }
 
 extension CompressedPages {
+    /// A device that forwards its calls may know it without the other figures.
+    public var use: Ratio { figures.use }
+
     /// Compresses pages of any age.
     public func compress(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount {
         compress(slot, atMost: bytes, usedBefore: .max)
@@ -319,8 +325,13 @@ extension BookedDevice: CompressedPages where Heaps: CompressingHeaps & ~Copyabl
     var broughtBack: ByteCount { pageBytes(heaps.frames.pointee.refaulted) }
     var lastUse: Int { heaps.frames.pointee.lastUse }
 
+    var use: Ratio { store.use(of: poolFootprint) }
+
+    private var poolFootprint: ByteCount { pageBytes(heaps.pages(live(store.slot))) }
+
     var figures: CompressorBooks {
-        let (frames, pool) = (heaps.frames, books(of: poolSlot).footprint)
+        guard let store = pool else { preconditionFailure("a device with a compressor has no pool") }
+        let (frames, pool) = (heaps.frames, poolFootprint)
         let (segments, stored) = (frames.pointee.segments.count, frames.pointee.store)
         return CompressorBooks(
             compressed: pageBytes(frames.pointee.compressed), repeated: pageBytes(frames.pointee.words),

@@ -80,6 +80,8 @@ struct FrameTable: ~Copyable {
     private let pages: UnsafeMutablePointer<Page>
     private let holders: UnsafeMutablePointer<Holder>
     private let count: Int
+    /// No slot from this one on has ever had pages.
+    private var slots = 0
     var segments: SegmentTable
     /// What compressed pages contain; nil if only their sizes are known.
     var contents: PageContents?
@@ -112,8 +114,9 @@ struct FrameTable: ~Copyable {
         holders.deallocate()
     }
 
-    /// The figures of one slot.
-    func holder(_ slot: Int) -> Holder { holders[slot] }
+    /// Pages of one slot that are compressed, and that are swapped.
+    func compressed(of slot: Int) -> Int { holders[slot].compressed.count }
+    func swapped(of slot: Int) -> Int { holders[slot].swapped.count }
 
     /// Begins a call: pages used from now on are younger than all others.
     mutating func beginCall() {
@@ -129,23 +132,28 @@ struct FrameTable: ~Copyable {
         for page in range {
             precondition(lists[page].owner == 0, "page \(page) is handed out twice")
             lists[page].owner = UInt16(slot + 1)
-            lists[page].stamp = stamp
-            lists.append(page, to: &holders[slot].framed)
         }
+        lists.append(range, to: &holders[slot].framed, usedIn: stamp)
+        slots = max(slots, slot + 1)
     }
 
     /// Pages go back to the device, with or without frames.
     mutating func remove(_ range: Range<Int>) {
-        for page in range {
-            let slot = slot(of: page)
-            if pages[page].place == Place.frame {
-                lists.remove(page, from: &holders[slot].framed)
+        var first = range.lowerBound
+        while first < range.upperBound {
+            let (slot, end) = (slot(of: first), min(lists.run(of: first) + 1, range.upperBound))
+            if pages[first].place == Place.frame {
+                lists.remove(first..<end, from: &holders[slot].framed)
             } else {
-                dropContents(page, of: slot)
+                dropContents(first, of: slot)
             }
-            lists[page].owner = 0
-            pages[page].slab = 0
-            pages[page].objects = 0
+            for page in first..<end {
+                precondition(self.slot(of: page) == slot, "page \(page) is not of slot \(slot)")
+                lists[page].owner = 0
+                pages[page].slab = 0
+                pages[page].objects = 0
+            }
+            first = end
         }
     }
 
@@ -170,42 +178,35 @@ struct FrameTable: ~Copyable {
 
     // MARK: Use
 
-    /// Whether all pages were used in this call, so that they have frames and nothing has to be noted.
+    /// Whether all pages were used in this call, together, so that they have frames and nothing has to be noted.
     @inline(__always)
-    func areFresh(_ first: Int, _ end: Int) -> Bool {
-        var page = first
-        while page < end {
-            if lists[page].stamp != stamp { return false }
-            page &+= 1
-        }
+    func areFresh(_ first: Int, _ end: Int) -> Bool { lists.areOne(first, end, usedIn: stamp) }
+
+    /// Notes that pages are used if they are one run, as the pages of a slab mostly are; false if they are not.
+    mutating func useRun(_ first: Int, _ end: Int) -> Bool {
+        guard lists.isRun(first, end) else { return false }
+        lists.useRun(end &- 1, of: &holders[slot(of: first)].framed, in: stamp)
         return true
     }
 
+    @inline(__always)
     func missing(_ range: Range<Int>) -> Int {
-        var missing = 0
-        for page in range where !hasFrame(page) { missing += 1 }
+        var (missing, page) = (0, range.lowerBound)
+        while page < range.upperBound {
+            if hasFrame(page) {
+                page = lists.run(of: page) &+ 1
+            } else {
+                missing &+= 1
+                page &+= 1
+            }
+        }
         return missing
     }
 
-    /// Notes that pages, which have frames, are used.
+    /// Notes that pages, which have frames and one holder, are used.
     @inline(__always)
     mutating func use(_ range: Range<Int>) {
-        var page = range.lowerBound
-        while page < range.upperBound {
-            guard lists[page].stamp != stamp else {
-                page += 1
-                continue
-            }
-            // Pages that follow each other in the list, too, move together. They have one holder.
-            let first = page
-            lists[page].stamp = stamp
-            page += 1
-            while page < range.upperBound, lists[page - 1].next == UInt32(page), lists[page].stamp != stamp {
-                lists[page].stamp = stamp
-                page += 1
-            }
-            lists.moveToEnd(first, page - 1, of: &holders[slot(of: first)].framed)
-        }
+        lists.use(range, of: &holders[slot(of: range.lowerBound)].framed, in: stamp)
     }
 
     /// A page without a frame gets one again.
@@ -213,8 +214,7 @@ struct FrameTable: ~Copyable {
         let slot = slot(of: page)
         let place = pages[page].place
         dropContents(page, of: slot)
-        lists[page].stamp = stamp
-        lists.append(page, to: &holders[slot].framed)
+        lists.append(page..<page + 1, to: &holders[slot].framed, usedIn: stamp)
         guard isUse else { return }
         if place == Place.word { refaultedWords += 1 }
         if place == Place.store {
@@ -228,10 +228,7 @@ struct FrameTable: ~Copyable {
     // MARK: Compression
 
     /// The page with a frame that the slot used longest ago.
-    func oldest(of slot: Int) -> Int? {
-        let first = holders[slot].framed.first
-        return first == PageLists.none ? nil : Int(first)
-    }
+    func oldest(of slot: Int) -> Int? { lists.oldest(in: holders[slot].framed).map { lists.start($0) } }
 
     /// The call in which the slot last used that page.
     func oldestUse(by slot: Int) -> Int? {
@@ -240,25 +237,22 @@ struct FrameTable: ~Copyable {
     }
 
     /// The call in which a page was last used.
-    func use(of page: Int) -> Int { Int(lists[page].stamp) }
+    func use(of page: Int) -> Int { Int(lists.use(of: page)) }
 
     /// The number of the present call.
     var lastUse: Int { Int(stamp) }
 
     /// The page that was compressed last; if no page is compressed, the one that was swapped last.
     func newestFrameless(of slot: Int) -> Int? {
-        let (compressed, swapped) = (holders[slot].compressed.last, holders[slot].swapped.last)
-        let last = compressed == PageLists.none ? swapped : compressed
-        return last == PageLists.none ? nil : Int(last)
+        lists.newest(in: holders[slot].compressed) ?? lists.newest(in: holders[slot].swapped)
     }
 
     /// Compresses a page into the segment that is filled, or into none if `size` is 0.
     mutating func compress(_ page: Int, size: Int) {
         let slot = slot(of: page)
         precondition(pages[page].place == Place.frame, "page \(page) is compressed twice")
-        lists.remove(page, from: &holders[slot].framed)
-        lists.append(page, to: &holders[slot].compressed)
-        lists[page].stamp = 0
+        lists.remove(page..<page + 1, from: &holders[slot].framed)
+        lists.append(page..<page + 1, to: &holders[slot].compressed, usedIn: 0)
         holders[slot].found = nil
         compressed += 1
         guard size > 0 else {
@@ -297,11 +291,11 @@ struct FrameTable: ~Copyable {
     private mutating func dropContents(_ page: Int, of slot: Int) {
         holders[slot].found = nil
         if pages[page].place == Place.store {
-            lists.remove(page, from: &holders[slot].swapped)
+            lists.remove(page..<page + 1, from: &holders[slot].swapped)
             store.swapped -= 1
             store.onStorage -= Int(pages[page].size)
         } else {
-            lists.remove(page, from: &holders[slot].compressed)
+            lists.remove(page..<page + 1, from: &holders[slot].compressed)
             compressed -= 1
             if pages[page].place == Place.word { words -= 1 } else { takeOut(page) }
         }
@@ -317,17 +311,16 @@ struct FrameTable: ~Copyable {
     mutating func swapOut(_ slot: Int, atMost bytes: Int, pages most: Int) -> SwappedPages {
         precondition(contents == nil, "the store keeps no contents that LZ4 compressed")
         var (moved, written) = (0, 0)
-        var next = holders[slot].compressed.first
-        while next != PageLists.none, moved < most {
-            let page = Int(next)
-            next = lists[page].next
+        var next = lists.oldest(in: holders[slot].compressed)
+        while let page = next, moved < most {
+            next = lists.next(page)
             guard pages[page].place != Place.word else { continue }
             let size = Int(pages[page].size)
             guard written + size <= bytes else { break }
             takeOut(page)
             pages[page].place = Place.store
-            lists.remove(page, from: &holders[slot].compressed)
-            lists.append(page, to: &holders[slot].swapped)
+            lists.remove(page..<page + 1, from: &holders[slot].compressed)
+            lists.append(page..<page + 1, to: &holders[slot].swapped, usedIn: 0)
             moved += 1
             written += size
         }
@@ -344,9 +337,8 @@ struct FrameTable: ~Copyable {
     mutating func pageOut(_ page: Int) {
         precondition(contents == nil, "the store keeps no contents that LZ4 compressed")
         let slot = slot(of: page)
-        lists.remove(page, from: &holders[slot].framed)
-        lists.append(page, to: &holders[slot].swapped)
-        lists[page].stamp = 0
+        lists.remove(page..<page + 1, from: &holders[slot].framed)
+        lists.append(page..<page + 1, to: &holders[slot].swapped, usedIn: 0)
         holders[slot].found = nil
         pages[page].size = UInt16(DeviceRegion.pageSize)
         pages[page].place = Place.store
@@ -417,7 +409,7 @@ struct FrameTable: ~Copyable {
     /// Counts everything anew, but for lists that have not changed since they were counted; returns what disagrees.
     func disagreement() -> String? {
         var all = Found()
-        for slot in 0..<MemoryLimits.liveProcesses {
+        for slot in 0..<slots {
             if let claim = contentsDisagreement(in: slot) { return claim }
             let found = holders[slot].found ?? count(holders[slot])
             holders[slot].found = found
@@ -452,20 +444,20 @@ struct FrameTable: ~Copyable {
 
     private func count(_ holder: Holder) -> Found {
         var found = Found()
-        var page = holder.compressed.first
-        while page != PageLists.none {
+        var next = lists.oldest(in: holder.compressed)
+        while let page = next {
             found.compressed += 1
-            let entry = pages[Int(page)]
+            let entry = pages[page]
             if entry.place == Place.word { found.words += 1 } else { found.stored += Int(entry.size) }
-            if entry.place == Place.frame || entry.place == Place.store { found.strayed = Int(page) }
-            page = lists[Int(page)].next
+            if entry.place == Place.frame || entry.place == Place.store { found.strayed = page }
+            next = lists.next(page)
         }
-        page = holder.swapped.first
-        while page != PageLists.none {
+        next = lists.oldest(in: holder.swapped)
+        while let page = next {
             found.swapped += 1
-            found.onStorage += Int(pages[Int(page)].size)
-            if pages[Int(page)].place != Place.store { found.strayed = Int(page) }
-            page = lists[Int(page)].next
+            found.onStorage += Int(pages[page].size)
+            if pages[page].place != Place.store { found.strayed = page }
+            next = lists.next(page)
         }
         return found
     }
@@ -473,10 +465,10 @@ struct FrameTable: ~Copyable {
     /// Compares what is stored with what was compressed.
     private func contentsDisagreement(in slot: Int) -> String? {
         guard let contents else { return nil }
-        var page = holders[slot].compressed.first
-        while page != PageLists.none {
-            if let claim = contents.disagreement(about: Int(page), with: pages[Int(page)]) { return claim }
-            page = lists[Int(page)].next
+        var next = lists.oldest(in: holders[slot].compressed)
+        while let page = next {
+            if let claim = contents.disagreement(about: page, with: pages[page]) { return claim }
+            next = lists.next(page)
         }
         return nil
     }

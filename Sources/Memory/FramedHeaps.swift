@@ -95,8 +95,8 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: CompressingHeaps, ~Copyable {
     mutating func purge(_ slot: Int) throws(AllocatorError) { try base.purge(slot) }
     func pages(_ slot: Int) -> Int { base.pages(slot) }
     func activePages(_ slot: Int) -> Int { base.activePages(slot) }
-    func compressedPages(_ slot: Int) -> Int { frames.pointee.holder(slot).compressed.count }
-    func swappedPages(_ slot: Int) -> Int { frames.pointee.holder(slot).swapped.count }
+    func compressedPages(_ slot: Int) -> Int { frames.pointee.compressed(of: slot) }
+    func swappedPages(_ slot: Int) -> Int { frames.pointee.swapped(of: slot) }
     func usable(_ size: Int) -> Int { base.usable(size) }
     mutating func beginBatch() { frames.pointee.beginCall() }
     func keepContents(_ recipe: PageRecipe, seed: UInt64) { base.keepContents(recipe, seed: seed) }
@@ -151,28 +151,33 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: CompressingHeaps, ~Copyable {
         var done = 0
         // Slabs that this call has used, by the last bits of their units. In the accounting, all objects of a slab have
         // one unit, so most need not be looked up.
-        var used = InlineArray<64, Int>(repeating: -1)
+        var used = InlineArray<256, Int>(repeating: -1)
         let first = table.firstOfNewest(hot)
         table.keepCursor(from: first)
         while true {
             done += table.passWhole(bytes - done) { entry in
-                guard used[entry.unit & 63] == entry.unit else { return false }
+                guard used[entry.unit & 255] == entry.unit || useSlab(of: entry, &used) else { return false }
                 visit(&self, entry, 0, entry.size)
                 return true
             }
             guard done < bytes else { return done }
             table.keepCursor(from: first)
             let piece = table.peekPiece(min(bytes - done, PagedHeaps.pieceBytes))
-            let unit = piece.entry.unit
-            if used[unit & 63] != unit {
-                let run = base.location(unit, piece.entry.size)
-                guard use(run, from: piece.offset, count: piece.length) else { return done }
-                if run.isSlab { used[unit & 63] = unit }
-            }
+            let run = base.location(piece.entry.unit, piece.entry.size)
+            guard use(run, from: piece.offset, count: piece.length) else { return done }
             visit(&self, piece.entry, piece.offset, piece.length)
             table.takePiece(piece)
             done += piece.length
         }
+    }
+
+    /// Uses an object's slab; false if the object has pages of its own, or if there are too few frames.
+    @inline(__always)
+    private mutating func useSlab(of entry: ObjectTable.Entry, _ used: inout InlineArray<256, Int>) -> Bool {
+        let run = base.location(entry.unit, entry.size)
+        guard run.isSlab, use(run.first, run.first + run.count) else { return false }
+        used[entry.unit & 255] = entry.unit
+        return true
     }
 
     // MARK: Pages
@@ -187,7 +192,7 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: CompressingHeaps, ~Copyable {
     /// Brings pages back and notes their use; false if there are too few frames.
     @inline(__always)
     private mutating func use(_ first: Int, _ end: Int) -> Bool {
-        frames.pointee.areFresh(first, end) ? true : useOld(first..<end)
+        frames.pointee.areFresh(first, end) || frames.pointee.useRun(first, end) || useOld(first..<end)
     }
 
     @inline(never)

@@ -86,6 +86,7 @@ protocol NamedCompressor: NamedDevice, CompressedPages where Device: CompressedP
 extension NamedCompressor {
     var compressor: (any CompressedPages)? { self }
     var figures: CompressorBooks { device.figures }
+    var use: Ratio { device.use }
     var broughtBack: ByteCount { device.broughtBack }
     var poolSlot: MemorySlot { device.poolSlot }
     var lastUse: Int { device.lastUse }

@@ -130,7 +130,7 @@ final class MemorySupply {
 
     private var isLowOnSpace: Bool {
         guard let compressor = memory.compressor else { return false }
-        return compressor.figures.use >= SystemMeasures.compressorIsFull
+        return compressor.use >= SystemMeasures.compressorIsFull
     }
 
     // MARK: Taking it

@@ -208,7 +208,7 @@ final class PageCompressor {
 
     /// How it fares, as policies see it.
     var state: CompressorState {
-        pages.figures.use >= SystemMeasures.compressorIsFull ? .full : isThrashing ? .thrashing : .working
+        pages.use >= SystemMeasures.compressorIsFull ? .full : isThrashing ? .thrashing : .working
     }
 
     // MARK: The start
