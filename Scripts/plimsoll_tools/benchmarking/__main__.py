@@ -20,7 +20,7 @@ from plimsoll_tools.checkout import RELEASE_BUILD, ROOT
 from plimsoll_tools.command_line import Parser, end_in_order, output
 from plimsoll_tools.whole_file import writing
 
-COMPILERS = {".c": ["cc", "-O2"], ".cpp": ["c++", "-O2", "-std=c++17"]}
+COMPILER = ["cc", "-O2"]
 
 
 def arguments() -> argparse.Namespace:
@@ -41,14 +41,12 @@ def arguments() -> argparse.Namespace:
 def build_anchors(folder: Path) -> None:
     """Compiles every anchor with the optimisation that packages of Debian are built with."""
     sources = ROOT / "Benchmarks" / "Anchors"
-    for source in sorted(sources.iterdir()):
-        if source.suffix in COMPILERS:
-            target = folder / source.stem
-            command = [*COMPILERS[source.suffix], "-o", str(target), str(source), "-ljemalloc"]
-            try:
-                subprocess.run(command, check=True)
-            except (OSError, subprocess.CalledProcessError) as error:
-                raise BenchFailure(f"{source.name} could not be compiled: {error}") from error
+    for source in sorted(sources.glob("*.c")):
+        command = [*COMPILER, "-o", str(folder / source.stem), str(source), "-ljemalloc"]
+        try:
+            subprocess.run(command, check=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise BenchFailure(f"{source.name} could not be compiled: {error}") from error
 
 
 def number(value: float | None) -> str:

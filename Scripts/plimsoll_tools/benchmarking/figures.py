@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from plimsoll_tools.benchmarking import scenarios
+from plimsoll_tools.benchmarking import trace as traces
 from plimsoll_tools.benchmarking.measure import Figure, Side, Usage, run
 
 Size = TypeVar("Size")
@@ -54,55 +55,53 @@ class Bench:
 PACE, PURGE_EVERY = 20_000, 200_000
 
 
-def replay(bench: Bench) -> Iterator[Figure]:
-    with bench.trace.open("rb") as file:
-        lines = sum(1 for _ in file)
+def lines_of(trace: Path) -> int:
+    with trace.open("rb") as file:
+        return sum(1 for _ in file)
+
+
+def further_rounds(bench: Bench, trace: Path, name: str) -> Figure:
+    """What it costs to play a trace once more, of which the differences of two long runs and of two loops tell."""
+    lines, rounds = lines_of(trace), bench.sized(20, 2)
     seconds = -(-lines // PACE) + 3
-    rounds = bench.sized(10, 2)
-    once = bench.scenario("replay-once", scenarios.replay(bench.trace, seconds, PACE, "hold"))
     # The extra time plays exactly `rounds` more rounds, to the operation.
     extra = lines * rounds / PACE
-    shorter = bench.scenario("replay-shorter", scenarios.replay(bench.trace, seconds, PACE, "loop"))
+    shorter = bench.scenario(f"{trace.stem}-shorter", scenarios.replay(trace, seconds, PACE, "loop"))
     longer = bench.scenario(
-        "replay-longer", scenarios.replay(bench.trace, f"{(seconds + extra) * 1000:.0f}m", PACE, "loop"))
+        f"{trace.stem}-longer", scenarios.replay(trace, f"{(seconds + extra) * 1000:.0f}m", PACE, "loop"))
 
-    def further_rounds() -> float:
+    def engine() -> float:
         return (bench.run(longer)[0].cpu - bench.run(shorter)[0].cpu) / rounds
 
-    def further_rounds_in_c() -> float:
-        many = bench.anchor("replay", bench.trace, rounds + 1, PURGE_EVERY).said["cpu_s"]
-        return (many - bench.anchor("replay", bench.trace, 1, PURGE_EVERY).said["cpu_s"]) / rounds
+    def loop() -> float:
+        many = bench.anchor("replay", trace, rounds + 1, PURGE_EVERY).said["cpu_s"]
+        return (many - bench.anchor("replay", trace, 1, PURGE_EVERY).said["cpu_s"]) / rounds
 
-    def whole() -> float:
-        return bench.run(once)[0].cpu
+    return Figure(
+        1, f"replay of {name}, each further round: engine / bare loop", Side("engine", engine, "s CPU"),
+        Side("C loop", loop, "s CPU"), 1.20)
 
+
+def replay(bench: Bench) -> Iterator[Figure]:
+    yield further_rounds(bench, bench.trace, "a trace")
+    for kind in traces.KINDS:
+        trace = traces.of_kind(kind, bench.scratch, bench.sized(300_000, 20_000))
+        yield further_rounds(bench, trace, f"'{kind}'")
+    once = bench.scenario(
+        "replay-once", scenarios.replay(bench.trace, -(-lines_of(bench.trace) // PACE) + 3, PACE, "hold"))
     yield Figure(
-        1, "replay, each further round: engine / bare loop", Side("engine", further_rounds, "s CPU"),
-        Side("C loop", further_rounds_in_c, "s CPU"), 1.10)
-    yield Figure(
-        1, "replay, start to exit: engine / C program that reads the trace", Side("engine", whole, "s CPU"),
+        1, "replay, start to exit: engine / C program that reads the trace",
+        Side("engine", lambda: bench.run(once)[0].cpu, "s CPU"),
         Side("C program", lambda: bench.anchor("replay", bench.trace, 1, PURGE_EVERY).cpu, "s CPU"), 1.10)
-    yield Figure(
-        1, "replay, start to exit: engine / bare loop alone", Side("engine", whole, "s CPU"),
-        Side("C loop", lambda: bench.anchor("replay", bench.trace, 1, PURGE_EVERY).said["cpu_s"], "s CPU"), 1.10)
 
 
 def launches(bench: Bench) -> Iterator[Figure]:
     count, object_bytes = bench.sized(1000, 31), 16 << 10
     path = bench.scenario("launches", scenarios.launches(count, 10, 40, object_bytes))
-    mebibytes = bench.sized(512, 64)
-
-    def touch(kind: str) -> float:
-        said = bench.anchor("touch", mebibytes, 8, kind).said
-        return said["amount"] / said["wall_s"] / (1 << 30)
-
     yield Figure(
         2, f"{count} launches of 10-40 MiB: engine / arenas by jemalloc's defaults",
         Side("engine", lambda: bench.run(path)[0].wall, "s"),
         Side("C loop", lambda: bench.anchor("launches", count, 10, 40, object_bytes).said["wall_s"], "s"), 0.25)
-    yield Figure(
-        2, "the machine: writing fresh pages / pages that are there", Side("fresh", lambda: touch("fresh"), "GiB/s"),
-        Side("again", lambda: touch("again"), "GiB/s"), 1.0)
 
 
 def samples(bench: Bench) -> Iterator[Figure]:
@@ -120,10 +119,9 @@ def samples(bench: Bench) -> Iterator[Figure]:
         said = bench.anchor("epoch", count, bench.sized(20, 2)).said
         return said["cpu_s"] / said["amount"] * 1e6
 
-    for rows in "all", "changed":
-        yield Figure(
-            3, f"sample of {count} processes, {running} changed, rows of {rows}: engine / refreshed statistics",
-            Side("engine", per_sample(rows, running), "us CPU"), Side("epoch", epoch, "us CPU"), 0.01)
+    yield Figure(
+        3, f"sample of {count} processes, {running} changed: engine / refreshed statistics",
+        Side("engine", per_sample("all", running), "us CPU"), Side("epoch", epoch, "us CPU"), 0.01)
 
 
 def events(bench: Bench) -> Iterator[Figure]:
@@ -139,27 +137,13 @@ def events(bench: Bench) -> Iterator[Figure]:
         (long, many), (short, few) = measured(settled + seconds), measured(settled)
         return (many - few) / (long - short)
 
-    def simpy(*options: str) -> float:
-        said = bench.simpy(*options, count, running, pushes, bench.sized(60, 2)).said
-        return said["amount"] / said["cpu_s"]
-
-    def heap() -> float:
-        said = bench.anchor("heap", count, bench.sized(5_000_000, 100_000)).said
+    def simpy() -> float:
+        said = bench.simpy("--objects", count, running, pushes, bench.sized(60, 2)).said
         return said["amount"] / said["cpu_s"]
 
     yield Figure(
-        4, f"events of {count} apps, accounting: engine / SimPy, objects placed", Side("engine", rate, "events/s CPU"),
-        Side("SimPy", lambda: simpy("--objects"), "events/s CPU"), 20, at_most=False)
-    yield Figure(
-        4, f"events of {count} apps, accounting: engine / SimPy, queue alone", Side("engine", rate, "events/s CPU"),
-        Side("SimPy", simpy, "events/s CPU"), 20, at_most=False)
-    yield Figure(
-        4, f"events of {count} apps, accounting: engine / binary heap", Side("engine", rate, "events/s CPU"),
-        Side("C++ heap", heap, "events/s CPU"), 0.3, at_most=False)
-
-
-def wall_of(bench: Bench, path: str) -> float:
-    return bench.run(path)[0].wall
+        4, f"events of {count} apps, accounting: engine / SimPy", Side("engine", rate, "events/s CPU"),
+        Side("SimPy", simpy, "events/s CPU"), 15, at_most=False)
 
 
 def cpu_of(bench: Bench, path: str, *options: str) -> float:
@@ -168,10 +152,6 @@ def cpu_of(bench: Bench, path: str, *options: str) -> float:
 
 def day(bench: Bench) -> Iterator[Figure]:
     hours = bench.sized(24, 1)
-    for rows, objects in ("changed", None), ("all", None), ("changed", "64KiB"):
-        path = bench.scenario(f"day-{rows}-{objects}", scenarios.day(100, hours, "accounting", rows, objects=objects))
-        name = f"{hours} h of 100 apps, accounting, rows of {rows}" + (f", objects of {objects}" if objects else "")
-        yield Figure(5, name, Side("engine", functools.partial(wall_of, bench, path), "s"), None, 2.0)
     plain = bench.scenario("day-plain", scenarios.day(100, hours, "accounting", "changed"))
     # Apple's compressor; that of other systems is swap, and has rules of its own.
     compressor = ["--set", "device.compressor={}", "--set", "device.swap={zram: false}"]
@@ -179,7 +159,7 @@ def day(bench: Bench) -> Iterator[Figure]:
     kernel = [*compressor, "--set", "device.file_cache={system: 400MiB}", "--set", "device.kernel=11417",
               "--set", "device.freezer={}", "--set", "device.wired=[{at: 1h, size: 200MiB}, {at: 2h, size: 0B}]"]
     for name, options, most in (
-        ("a compressor", compressor, 1.5), ("compressor and file cache", files, 1.5), ("an iPhone's memory", kernel, 2.0),
+        ("a compressor", compressor, 1.4), ("compressor and file cache", files, 1.4), ("an iPhone's memory", kernel, 1.6),
     ):
         yield Figure(
             5, f"{hours} h of 100 apps, accounting: with {name} / without",
@@ -189,6 +169,13 @@ def day(bench: Bench) -> Iterator[Figure]:
     yield Figure(
         5, f"{hours} h of 100 apps, real memory at scale 0.25",
         Side("engine", lambda: bench.run(real, "--scale", "0.25")[0].wall, "s"), None, 60.0)
+    for name, most, options in ("evening-commute", 0.45, []), ("evening-on-iphone", 0.6, ["--scale", "1"]):
+        path = str(bench.root / f"Scenarios/{name}.yaml")
+        options = [*options, "--set", "expect=[]", *bench.sized([], ["--set", "duration=1min", "--set", "user=[]"])]
+        yield Figure(
+            5, f"{name} on real memory: a line per page / every byte",
+            Side("line", functools.partial(cpu_of, bench, path, *options), "s CPU"),
+            Side("bytes", functools.partial(cpu_of, bench, path, "--set", "device.rewrite=bytes", *options), "s CPU"), most)
 
 
 def growth(bench: Bench) -> Iterator[Figure]:
@@ -207,7 +194,7 @@ def growth(bench: Bench) -> Iterator[Figure]:
         return measure
 
     few = 10
-    for count in bench.sized((100, 1000, 4000), (100,)):
+    for count in bench.sized((4000,), (100,)):
         yield Figure(
             6, f"cost per event, accounting: {count} apps / {few} apps",
             Side(f"{count} apps", per_event(count, "accounting"), "ns CPU"),

@@ -76,15 +76,9 @@ KINDS = ("messaging", "social-feed", "browser", "mail", "navigation", "music", "
          "photo-editor", "document-editor", "podcast")
 
 
-def day(
-    apps: int, hours: int, backend: str, rows: str | None = None, model: str = "everyday", objects: str | None = None
-) -> str:
-    """A person's day with many apps, on Plimsoll's default monitor (a sample every 100 ms).
-
-    `objects` is one size for all objects, instead of each archetype's own distribution.
-    """
-    memory = f", memory: {{ objects: {{ constant: {objects} }} }}" if objects else ""
+def day(apps: int, hours: int, backend: str, rows: str | None = None, model: str = "everyday") -> str:
+    """A person's day with many apps, on Plimsoll's default monitor (a sample every 100 ms)."""
     text = head("day", f"{hours}h", "4GiB", backend, "jetsam", more=f"metrics: {{ apps: {rows} }}\n" if rows else "")
     for number in range(apps):
-        text += f"  - {{ name: a{number}, like: {KINDS[number % len(KINDS)]}{memory} }}\n"
+        text += f"  - {{ name: a{number}, like: {KINDS[number % len(KINDS)]} }}\n"
     return text + f"user:\n  - {{ from: 0s, to: {hours}h, model: {model} }}\n"
