@@ -218,7 +218,7 @@ extension World {
     private var isPlayable: Bool {
         guard case .success(let plan) = reading else { return false }
         let samples = plan.duration.microseconds / max(1, plan.monitor.interval.microseconds)
-        guard samples <= 20_000, plan.duration <= .minutes(40), plan.user.count < 400 else { return false }
+        guard samples <= 4_000, plan.duration <= .minutes(30), plan.user.count < 400 else { return false }
         return options.backend == .accounting || plan.device.ceiling <= .mebibytes(512)
     }
 }

@@ -28,6 +28,37 @@ struct WorldTests {
         }
     }
 
+    @Test("at the edges a world is another one that the loader accepts, and the same for the same seed")
+    func edges() {
+        var changed = 0
+        for seed in 0..<12 as Range<UInt64> {
+            let world = World(seed: seed).atTheEdges()
+            #expect(world.document == World(seed: seed).atTheEdges().document, "seed \(seed)")
+            if world.document != World(seed: seed).document { changed += 1 }
+            if case .failure(let fault) = world.reading { Issue.record("seed \(seed): \(fault)") }
+        }
+        #expect(changed >= 10, "\(changed) of 12 worlds were edited")
+    }
+
+    @Test("edits reach a full start, a tight pool, a large device, an odd duration and the ends of ranges")
+    func edits() {
+        let document = World(seed: 4, backend: .accounting).document.removing("backend")
+        var kinds: Set<String> = []
+        for first in 0..<12 {
+            for second in 0..<40 {
+                var choices = [first, second, second / 2, second / 3, second]
+                let edited = document.edited { bound in (choices.popLast() ?? 1) % max(1, bound) }
+                if edited == document { continue }
+                if edited["device"]?["ceiling"] != document["device"]?["ceiling"] { kinds.insert("ceiling") }
+                if edited["device"]?["compressor"]?["pool"]?.text != nil { kinds.insert("pool") }
+                if edited["duration"] != document["duration"] { kinds.insert("duration") }
+                if edited["start"] != document["start"] { kinds.insert("start") }
+                if edited["apps"] != document["apps"] { kinds.insert("apps") }
+            }
+        }
+        #expect(kinds.isSuperset(of: ["ceiling", "pool", "duration", "apps"]), "\(kinds.sorted())")
+    }
+
     @Test("a key whose field says how often it is drawn needs no code, and leaves the rest of the world as it is")
     func drawnAlone() throws {
         let key = FormatKey(
