@@ -233,7 +233,7 @@ struct AppUsageTests {
             ("timestamp,user,app,event\n1,a,b,closed", "usage.csv:1:1: error: user a never opens an app"),
             (
                 "timestamp,user,app,event\n1,a,b,opened\n99999999,a,c,opened",
-                "usage.csv:1:1: error: the events span 1157 days; at most 999, which --longest-idle may help with"
+                "usage.csv:1:1: error: the events span 1158 days; at most 999, which --longest-idle may help with"
             ),
             (AppUsageTests.neutral, "usage.csv:1:1: error: the trace holds 2 users; choose one with --user: ann, bob"),
         ])
