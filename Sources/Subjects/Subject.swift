@@ -22,7 +22,7 @@ package struct Subject: Sendable {
 
     /// A reader whose only fault is planted. The fuzzer must find it.
     package static let canary = Subject(
-        name: "canary", input: "bytes that begin with a word", longest: 64
+        name: "canary", input: "bytes that begin with a word", longest: 64, words: ["loa", "ded"]
     ) { bytes throws(Finding) in
         // Each byte is a step of its own, which the fuzzer sees.
         guard bytes.count >= 6 else { return false }
