@@ -143,7 +143,7 @@ def events(bench: Bench) -> Iterator[Figure]:
 
     yield Figure(
         4, f"events of {count} apps, accounting: engine / SimPy", Side("engine", rate, "events/s CPU"),
-        Side("SimPy", simpy, "events/s CPU"), 15, at_most=False)
+        Side("SimPy", simpy, "events/s CPU"), 20, at_most=False)
 
 
 def cpu_of(bench: Bench, path: str, *options: str) -> float:
@@ -159,7 +159,7 @@ def day(bench: Bench) -> Iterator[Figure]:
     kernel = [*compressor, "--set", "device.file_cache={system: 400MiB}", "--set", "device.kernel=11417",
               "--set", "device.freezer={}", "--set", "device.wired=[{at: 1h, size: 200MiB}, {at: 2h, size: 0B}]"]
     for name, options, most in (
-        ("a compressor", compressor, 1.4), ("compressor and file cache", files, 1.4), ("an iPhone's memory", kernel, 1.6),
+        ("a compressor", compressor, 1.4), ("compressor and file cache", files, 1.4), ("an iPhone's memory", kernel, 2.0),
     ):
         yield Figure(
             5, f"{hours} h of 100 apps, accounting: with {name} / without",
