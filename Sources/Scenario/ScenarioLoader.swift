@@ -44,8 +44,8 @@ public enum ScenarioLoader {
         return load(bytes: bytes, file: path, overrides: overrides, beside: folder)
     }
 
-    /// The scenario files in a folder, those whose names end in `.yaml`, in the order of their names; nil if the path is
-    /// no folder that can be read.
+    /// The scenario files in a folder, those whose names end in `.yaml`, in the order of their names; nil if the path
+    /// is no folder that can be read.
     public static func files(inFolder path: String) -> [String]? {
         let names = try? FileManager.default.contentsOfDirectory(atPath: path)
         let folder = path.hasSuffix("/") ? path : path + "/"

@@ -65,12 +65,13 @@ struct EffectiveScenarioTests {
         // Its parts are keys of the device.
         let linux = Mirror(reflecting: plan.device.linuxMemory).children.compactMap(\.label)
         #expect(linux.allSatisfy { $0 == "isOfApple" || Device.definition.keys.contains($0) }, "\(linux)")
-        expectKeys(of: plan.monitor)
+        // The keys of faults are among those of the monitor and of the app.
+        expectKeys(of: plan.monitor, besides: ["faults"])
         expectKeys(of: plan.monitor.warning)
         expectKeys(of: plan.limits)
         expectKeys(of: plan.lifecycle)
         // The keys are `entitled` and `managed_oom_preference`.
-        expectKeys(of: app, besides: ["part", "is_entitled", "managed_o_o_m_preference"])
+        expectKeys(of: app, besides: ["part", "faults", "is_entitled", "managed_o_o_m_preference"])
         expectKeys(of: app.scenes, besides: ["uses_u_i_kit"])
         // Either the base or the footprint.
         expectKeys(of: app.memory, besides: ["held"])

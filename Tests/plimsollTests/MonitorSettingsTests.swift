@@ -46,6 +46,7 @@ struct MonitorSettingsTests {
         "measure": ["measure=uncompressed"], "debounce": ["debounce=8MiB"], "cool_down": ["cool_down=60s"],
         "end_suspended_first": ["end_suspended_first=true"],
         "rise_needs_fewer_processes": ["rise_needs_fewer_processes=true"],
+        "missed": ["missed=50%"], "warnings_lost": ["warnings_lost=90%"],
     ]
 
     /// The events and samples of a run with these settings of the monitor.
