@@ -169,7 +169,7 @@ def day(bench: Bench) -> Iterator[Figure]:
     yield Figure(
         5, f"{hours} h of 100 apps, real memory at scale 0.25",
         Side("engine", lambda: bench.run(real, "--scale", "0.25")[0].wall, "s"), None, 60.0)
-    for name, most, options in ("evening-commute", 0.45, []), ("evening-on-iphone", 0.6, ["--scale", "1"]):
+    for name, most, options in ("evening-commute", 0.45, []), ("evening-on-iphone", 0.6, ["--set", "scale=1"]):
         path = str(bench.root / f"Scenarios/{name}.yaml")
         options = [*options, "--set", "expect=[]", *bench.sized([], ["--set", "duration=1min", "--set", "user=[]"])]
         yield Figure(
