@@ -510,7 +510,7 @@ class Levels(StoryCase):
         events = pd.concat([events, faults]).sort_values("time_s", key=pd.to_numeric, kind="stable")
         events.to_csv(folder / "events.csv", index=False)
         figure = pressure.draw(read_run(folder))
-        self.assertIn("\u00d7 1 crash, 2 missed sample", self.words(figure))
+        self.assertIn("\u00d7 1 crash, 2 missed samples", self.words(figure))
         assert figure is not None
         crosses = [line for line in figure.axes[0].lines if line.get_marker() == "x"]
         self.assertEqual([np.asarray(line.get_xdata()).tolist() for line in crosses], [[10, 20, 30]])

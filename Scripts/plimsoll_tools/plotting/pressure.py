@@ -84,7 +84,7 @@ def draw_faults(axes: Axes, run: Run) -> str:
         faults["time_s"], np.zeros(len(faults)), linestyle="", marker="x", markersize=4, color=FAULT, clip_on=False, zorder=6
     )  # fmt: skip
     kinds = faults["detail"].str.replace("_", " ").value_counts()
-    return "\u00d7 " + ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+    return "\u00d7 " + ", ".join(style.plural(count, kind) for kind, count in sorted(kinds.items()))
 
 
 def share_text(share: float) -> str:

@@ -227,7 +227,8 @@ def label(name: str, limit: int = 22) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    ending = "" if count == 1 else "es" if noun.endswith("sh") else "s"
+    return f"{count:,} {noun}{ending}"
 
 
 # --- Axes ---------------------------------------------------------------------------------------------------------------
