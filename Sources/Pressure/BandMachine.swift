@@ -152,9 +152,10 @@ public struct BandMachine: Hashable, Sendable {
         positionedAt = now
     }
 
-    /// Relinquishes the assertion, if one is held.
+    /// Relinquishes the assertion, if one is held. An app becomes idle by it, so it ages.
     public mutating func relinquish(at now: Instant) {
         guard assertion != nil else { return }
+        if kind == .app && !isTracked { set(.idle, at: now) }
         assertion = nil
         positionedAt = now
         if isTracked { age(at: now) }

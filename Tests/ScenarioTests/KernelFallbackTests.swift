@@ -19,9 +19,10 @@ struct KernelFallbackTests {
     }
 
     private static func run(
-        _ text: String, _ sets: [String] = [], backend: String = "accounting", dryRun: Bool = false
+        _ text: String, _ sets: [String] = [], backend: String = "accounting", dryRun: Bool = false,
+        policy: String? = nil
     ) throws -> Run {
-        let overrides = Overrides(sets: ["backend=\(backend)"] + sets)
+        let overrides = Overrides(sets: ["backend=\(backend)"] + sets, policy: policy)
         let plan = try ScenarioLoader.load(text: text, file: "k.yaml", overrides: overrides).get()
         let sinks = RunSinks { _ in MemorySink() }
         let simulation = Simulation(plan, memory: try plan.makeDevice(), sinks: sinks, verify: true, dryRun: dryRun)
@@ -195,14 +196,7 @@ struct KernelFallbackTests {
     func withoutSwap() throws {
         let text = try String(contentsOf: Self.field.appending(path: "case13.yaml"), encoding: .utf8)
         let path = ProjectScenarioTests.folder.appending(path: "policies/oomd-default.yaml").path()
-        func ends(_ sets: [String]) throws -> [TableRow] {
-            let plan = try ScenarioLoader.load(
-                text: text, file: "k.yaml", overrides: Overrides(sets: ["backend=accounting"] + sets, policy: path)
-            ).get()
-            let sinks = RunSinks { _ in MemorySink() }
-            _ = try Simulation(plan, memory: try plan.makeDevice(), sinks: sinks).run()
-            return TableRow.all(in: (sinks[RunTables.terminations] as? MemorySink)?.bytes ?? [])
-        }
+        func ends(_ sets: [String]) throws -> [TableRow] { try Self.run(text, sets, policy: path).ends }
         let alone = try ends([])
         #expect(alone.map { $0["app"] } == ["hog"] && alone.allSatisfy { $0["measure"] == "psi_full_avg10_ppm" })
         // The kernel behind it does not let the desktop hang for 40 s.
@@ -210,6 +204,51 @@ struct KernelFallbackTests {
         #expect(behind.map { $0["app"] } == ["hog"] && behind.allSatisfy { $0["cause"] == "kernel_oom" })
         let times = [alone, behind].map { Double($0.first?["time_s"] ?? "") ?? 0 }
         #expect(times[0] > times[1] + 30)
+    }
+
+    /// A desktop with 8 GiB. A tab in front grows by 20 MiB/s; other processes are small, or large and in the middle.
+    private static func session(_ adjustments: [Int]) -> String {
+        let small = zip(["grows", "spare", "sound", "second"], zip(adjustments, [400, 8, 4, 24]))
+        let rest = (1...12).map { ("rest-\($0)", (0, 550)) }
+        let apps = (Array(small) + rest).map { name, figures in
+            let leak = name == "grows" ? ", leak: 20MiB/s" : ""
+            return "  - { name: \(name), oom_score_adj: \(figures.0), "
+                + "memory: { base: \(figures.1)MiB, scene: 0B\(leak), objects: { constant: 64KiB } } }"
+        }
+        let others = rest.map(\.0) + ["second", "sound", "spare"]
+        return """
+            plimsoll: 1
+            name: desktop
+            duration: 60s
+            device: { ceiling: 8GiB, reserved: 128MiB, cores: 4 }
+            policy: earlyoom
+            limits: { protect_foreground: false, protect_audible: false }
+            apps:
+            \(apps.joined(separator: "\n"))
+            start:
+            \(others.map { "  - { process: \($0), state: suspended }" }.joined(separator: "\n"))
+              - { process: grows, state: front }
+            """
+    }
+
+    /// What a small process frees is soon used up.
+    @Test("earlyoom takes small processes by their adjustments, in order, before the tab that grows")
+    func adjustmentsFirst() throws {
+        let adjusted = try Self.run(Self.session([67, 233, 200, 167]))
+        #expect(adjusted.ends.map { $0["app"] } == ["spare", "sound", "second", "grows"])
+        #expect(
+            try Self.run(Self.session([67, 167, 200, 233])).ends.prefix(3).map { $0["app"] }
+                == ["second", "sound", "spare"])
+        #expect(try Self.run(Self.session([900, 233, 200, 167])).ends.map { $0["app"] } == ["grows"])
+    }
+
+    @Test(
+        "three small processes end before the tab that grows, and it ends by itself (case01)",
+        .enabled(if: hasField, "data: the shared cases are not beside the checkout"))
+    func smallOnesFirst() throws {
+        let text = try String(contentsOf: Self.field.appending(path: "case01.yaml"), encoding: .utf8)
+        let ends = try Self.run(text).ends
+        #expect(ends.map { $0["app"] } == ["spare-tab", "sound-server", "tab-two", "tab-that-grows"])
     }
 
     @Test(
