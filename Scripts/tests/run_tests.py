@@ -294,7 +294,8 @@ def faults_of(programs: Sequence[Path | None]) -> list[str]:
 
 
 def name_programs(tested: Path | None, other: Path | None) -> None:
-    """Tells the tests where the builds are, and what draws random worlds beside them."""
+    """Tells the tests where the builds are, and what draws random worlds beside them; no run is kept for another."""
+    os.environ["PLIMSOLL_CACHE"] = ""
     if tested:
         os.environ["PLIMSOLL"] = str(tested.resolve())
     if other:

@@ -70,6 +70,8 @@ struct Soak: ParsableCommand {
 
     func run() throws {
         if let write { return try writeWorlds(to: write) }
+        // No other comparison meets a world again.
+        setenv("PLIMSOLL_CACHE", "", 1)
         let clock = ContinuousClock.now
         let orders = Crew.Orders(
             program: program, work: work, backend: backend, all: all, events: events, far: far, canary: canary,

@@ -25,11 +25,14 @@ enum Program {
         return folder
     }
 
-    /// Runs `plimsoll` with the arguments; `shell` wraps the command, as in `ulimit -f 8; exec "$@"`.
+    /// Runs `plimsoll` with the arguments; `shell` wraps the command, as in `ulimit -f 8; exec "$@"`. Runs of yardsticks
+    /// are kept in the folder `cache`, if it is not empty.
     static func run(
-        _ arguments: [String], in folder: URL, shell: String? = nil, meanwhile: (Process) throws -> Void = { _ in }
+        _ arguments: [String], in folder: URL, shell: String? = nil, cache: String = "",
+        meanwhile: (Process) throws -> Void = { _ in }
     ) throws -> Result {
         let process = Process()
+        process.environment = ProcessInfo.processInfo.environment.merging(["PLIMSOLL_CACHE": cache]) { $1 }
         if let shell {
             process.executableURL = URL(filePath: "/bin/bash")
             process.arguments = ["-c", shell, "bash", executable.path()] + arguments

@@ -18,6 +18,8 @@ package struct BookedFolder {
     private var isMixtureSaid = false
     /// The manifest of the attempts before this one; nil if there was none.
     private let earlier: ExperimentManifest?
+    /// The rows of yardsticks that are kept for other comparisons; nil if none are.
+    private var kept: KeptRuns?
 
     /// The command that fills the folder.
     package enum Kind: String {
@@ -82,6 +84,15 @@ package struct BookedFolder {
             throw error
         }
         builds = BookedFolder.builds(of: folder.path, having: ledger)
+        if kind == .comparison { try recall() }
+    }
+
+    /// Books the yardsticks' runs that this build has made before.
+    private mutating func recall() throws {
+        guard let kept = KeptRuns() else { return }
+        let rows = unfinished.compactMap { index in kept.row(of: index, in: plan).map { (index, $0) } }
+        if !rows.isEmpty { try book(rows) }
+        self.kept = kept
     }
 
     /// Makes the folder, or takes an empty one. What a command leaves that was killed before its first run had ended
@@ -150,6 +161,7 @@ extension BookedFolder {
             try folder.directory.write(BookedFolder.list(builds), to: BookedFolder.buildsFile)
         }
         try BookedFolder.saying { () throws(LedgerFault) in try ledger.append(rows) }
+        kept?.keep(rows, of: plan)
     }
 
     /// Writes the manifest with the cost of this attempt so far and of the earlier ones. Called after every run, so

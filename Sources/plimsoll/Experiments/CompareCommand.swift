@@ -12,9 +12,9 @@ struct CompareCommand: ParsableCommand {
         abstract: "Runs policies under the same seeds and tests whether they differ.",
         usage: "plimsoll compare [<options>] --policy <name|file> ... <scenarios> ...",
         discussion: """
-            Under the same seed every policy meets the same user. The first policy is the baseline: the differences of \
-            the others from it are taken seed by seed and have confidence intervals. The yardsticks none, foresight \
-            and unbounded always run as well. Several scenarios are compared one by one and together.
+            Under the same seed every policy meets the same user. The first policy is the baseline: the others' \
+            differences are taken seed by seed and have intervals. The yardsticks none, foresight and unbounded run as \
+            well, once per build (see ~/.cache/plimsoll). Several scenarios are compared one by one and together.
 
             EXAMPLES
               plimsoll compare Scenarios/evening-commute.yaml \\
