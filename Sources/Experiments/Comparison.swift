@@ -9,6 +9,8 @@ package struct Comparison {
     /// yardsticks.
     package let asked: Int
     package let sections: [Section]
+    /// What the person lost in each run, by its place in the plan; nil without a run under `unbounded`.
+    package let losses: [TimeSpan?]
 
     package enum Role: String {
         case baseline
@@ -39,11 +41,19 @@ package struct Comparison {
 
     package static let yardsticks = ["none", "foresight", "unbounded"]
 
-    /// - Parameter summaries: The cells of `summary.csv`, one row per case of the plan.
-    package init(plan: ExperimentPlan, asked: Int, metrics: [String], bootstrap: Bootstrap, summaries: [[String]]) {
+    /// - Parameters:
+    ///   - rows: The rows of the ledger, one per case of the plan.
+    ///   - prices: What an end in front and a lost launch count as.
+    package init(
+        plan: ExperimentPlan, asked: Int, bootstrap: Bootstrap, rows: [String],
+        prices: PersonWaits.Prices = .init(), metrics: [String]
+    ) {
         (self.plan, self.asked, self.bootstrap) = (plan, asked, bootstrap)
+        losses = Comparison.losses(rows, of: plan, prices)
         var runs = RunValues(metrics, of: plan)
-        for (index, cells) in summaries.enumerated() { runs.add(index, summary: cells) }
+        for (index, cells) in RunList.cells(of: rows).enumerated() {
+            runs.add(index, summary: cells, lost: losses[index])
+        }
         let scopes = plan.scenarios.indices.map { [$0] }
         let all = scopes.count > 1 ? [Array(plan.scenarios.indices)] : []
         sections = (scopes + all).map { [runs] scope in
@@ -63,6 +73,21 @@ package struct Comparison {
                         metric, values(of: metric), lost: MetricSense.isOfLaunchesThatCame(metric) ? lost : nil,
                         of: plan, asked: asked, isOneUser, bootstrap)
                 })
+        }
+    }
+
+    /// What the person lost in each run against that under `unbounded` of the same scenario and seed.
+    private static func losses(
+        _ rows: [String], of plan: ExperimentPlan, _ prices: PersonWaits.Prices
+    ) -> [TimeSpan?] {
+        let waits = rows.map { RunRow($0).waits }
+        guard let yardstick = plan.policies.firstIndex(where: { $0?.given == "unbounded" }) else {
+            return waits.map { _ in nil }
+        }
+        return waits.indices.map { index in
+            let each = plan.experimentCase(at: index)
+            let other = index + (yardstick - each.policy) * plan.combinations.count * plan.seeds.count
+            return waits[index].flatMap { own in waits[other].map { own.lost(against: $0, prices) } }
         }
     }
 

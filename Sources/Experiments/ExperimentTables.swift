@@ -1,4 +1,5 @@
 import Metrics
+import Quantities
 
 /// The table of an experiment's runs: the varied settings, then every column of `summary.csv`. Scripts rely on the
 /// order and names of columns; new columns go last.
@@ -6,9 +7,11 @@ package struct RunList {
     let plan: ExperimentPlan
     package let schema: TableSchema
     private let kinds: [SettingKind]
+    private let hasLosses: Bool
 
-    package init(_ name: String, of plan: ExperimentPlan) {
-        self.plan = plan
+    /// - Parameter hasLosses: Whether the table says what the person lost, as its last column.
+    package init(_ name: String, of plan: ExperimentPlan, hasLosses: Bool = false) {
+        (self.plan, self.hasLosses) = (plan, hasLosses)
         kinds = plan.keys.indices.map(plan.kind(ofKey:))
         let identity = [
             Column("case", .integer, "The run's number in the order of the plan, from 1"),
@@ -41,11 +44,11 @@ package struct RunList {
         }
         schema = TableSchema(
             name, "One row per run, in the order of the plan", key: ["case"],
-            identity + settings + RunTables.summary.columns)
+            identity + settings + RunTables.summary.columns + (hasLosses ? [Column(.secondsLost, signed: true)] : []))
     }
 
     /// Writes the row of a run; `summary` is the run's row of `summary.csv`.
-    package func write(_ index: Int, summary: [String], to table: TableWriter) {
+    package func write(_ index: Int, summary: [String], lost: TimeSpan? = nil, to table: TableWriter) {
         let each = plan.experimentCase(at: index)
         table.integer(each.number)
         table.text(plan.scenarios[each.scenario].path)
@@ -54,13 +57,14 @@ package struct RunList {
             table.text(kind == .text ? value.text : value.cell)
         }
         for cell in summary { if cell.isEmpty { table.empty() } else { table.text(cell) } }
+        if hasLosses { table.seconds(lost) }
         table.endRow()
     }
 
-    /// Splits rows of `summary.csv` into cells.
+    /// Splits rows of `summary.csv`, or of a ledger, into cells.
     package static func cells(of rows: [String]) -> [[String]] {
         let names = RunTables.summary.columns.map(\.name)
-        let text = ([names.joined(separator: ",")] + rows).joined(separator: "\n") + "\n"
+        let text = ([names.joined(separator: ",")] + rows.map { RunRow($0).summary }).joined(separator: "\n") + "\n"
         return TableReader(Array(text.utf8), columns: names).rows
     }
 }
@@ -76,7 +80,7 @@ extension Comparison {
             Column(
                 "role", .string, "baseline: the others are compared with it; candidate: one of these; yardstick: added",
                 choices: ["baseline", "candidate", "yardstick"]),
-            Column("metric", .string, "A column of summary.csv; its unit is that of all figures in the row"),
+            Column("metric", .string, "A column of summary.csv, or seconds_lost; its unit is that of all figures"),
             Column(
                 "sense", .string, "Which direction of the metric is better", choices: ["lower", "higher", "neither"]),
             Column("runs", .integer, "Runs that have the metric"),

@@ -1,16 +1,17 @@
 import Metrics
+import Quantities
 
 /// Some metrics of the runs of an experiment: eight bytes each, so that a sweep of many runs stays small.
 public struct RunValues: Sendable {
     /// The metrics' names, each once.
     public let metrics: [String]
     private let plan: ExperimentPlan
-    /// The positions of the metrics among the cells of `summary.csv`.
-    private let columns: [Int]
+    /// The positions of the metrics among the cells of `summary.csv`; nil for what the person lost.
+    private let columns: [Int?]
     /// Indexed by metric, then by run; NaN if the run has no value.
     private var values: [[Double]]
 
-    /// - Parameter metrics: Columns of `summary.csv`. The columns that count launches, lost ones too, are added: they
+    /// - Parameter metrics: Columns of `summary.csv`, or `seconds_lost`. The columns that count launches, lost ones too, are added: they
     ///   tell whether runs are comparable and whether all seeds have the same user.
     public init(_ metrics: [String], of plan: ExperimentPlan) {
         let names = RunTables.summary.columns.map(\.name)
@@ -19,6 +20,7 @@ public struct RunValues: Sendable {
         self.metrics = all
         self.plan = plan
         columns = all.map { metric in
+            if metric == SummaryMetric.secondsLost.name { return nil }
             guard let column = names.firstIndex(of: metric) else { preconditionFailure("no metric \(metric)") }
             return column
         }
@@ -27,9 +29,14 @@ public struct RunValues: Sendable {
 
     /// Adds a run.
     ///
-    /// - Parameter summary: The cells of its row of `summary.csv`.
-    public mutating func add(_ index: Int, summary: [String]) {
-        for (place, column) in columns.enumerated() { values[place][index] = Double(summary[column]) ?? .nan }
+    /// - Parameters:
+    ///   - summary: The cells of its row of `summary.csv`.
+    ///   - lost: What the person lost; nil if that is not known.
+    public mutating func add(_ index: Int, summary: [String], lost: TimeSpan? = nil) {
+        for (place, column) in columns.enumerated() {
+            let value = column.map { Double(summary[$0]) } ?? lost.map { Double($0.microseconds) / 1_000_000 }
+            values[place][index] = value ?? .nan
+        }
     }
 
     /// The values of a metric with one policy and one combination of settings, indexed by scenario, then by seed.

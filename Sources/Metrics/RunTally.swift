@@ -35,6 +35,8 @@ public struct RunTally: Sendable {
     public var stalls = 0
     /// The time that processes waited for memory, summed.
     public var stallTime: TimeSpan = .zero
+    /// The part of it that active apps waited.
+    public var activeStallTime: TimeSpan = .zero
     /// How often the policy ranked a process, or was asked for memory and ranked none.
     public var decisions = 0
     /// Actions that a limit refused.

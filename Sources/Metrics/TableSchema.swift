@@ -38,8 +38,9 @@ public struct Column: Sendable {
     public private(set) var metric: SummaryMetric?
 
     /// The column of a metric.
-    init(_ metric: SummaryMetric) {
-        self.init(metric.name, metric.type, unit: metric.unit, metric.meaning, optional: metric.isOptional)
+    public init(_ metric: SummaryMetric, signed: Bool = false) {
+        self.init(
+            metric.name, metric.type, unit: metric.unit, metric.meaning, optional: metric.isOptional, signed: signed)
         self.metric = metric
     }
 

@@ -23,7 +23,16 @@ struct ComparisonTableTests {
                 }
             }
         }
-        return Comparison(plan: plan, asked: asked, metrics: metrics, bootstrap: .standard, summaries: rows)
+        return Comparison(
+            plan: plan, asked: asked, bootstrap: .standard, rows: rows.map { $0.joined(separator: ",") },
+            metrics: metrics)
+    }
+
+    /// The table of a latency, of a share and of two counts.
+    private func table(_ comparison: Comparison) -> ComparisonTable {
+        ComparisonTable(
+            comparison,
+            metrics: ["launch_latency_p95_ms", "hot_launch_ratio", "terminations", "terminations_felt"])
     }
 
     /// `new` ends fewer processes and is slower; `none` loses launches.
@@ -58,13 +67,13 @@ struct ComparisonTableTests {
             * not comparable: the policy that seems faster lost more launches.
             Yardsticks: none never acts.
             """
-        let text = ComparisonTable(comparison(runs: value)).text()
+        let text = table(comparison(runs: value)).text()
         #expect(text == expected, "\(text)")
     }
 
     @Test("on a terminal the heads are bold, differences green or red, and yardsticks grey throughout")
     func colours() {
-        let lines = ComparisonTable(comparison(runs: value)).text { "<\($1) \($0)>" }.split(separator: "\n")
+        let lines = table(comparison(runs: value)).text { "<\($1) \($0)>" }.split(separator: "\n")
         #expect(lines[0].hasPrefix("<strong ") && lines[1].hasPrefix("<strong   policy  latency_p95_ms"))
         let policy = "  new     1265 <bad (+240 worse)>  0            15.7 <good (-3.5 better)>   0.5"
         #expect(lines[3] == policy, "\(lines[3])")
@@ -72,7 +81,7 @@ struct ComparisonTableTests {
         #expect(lines[4] == yardstick, "\(lines[4])")
         #expect(!lines[2].contains("<") && lines.dropFirst(5).allSatisfy { !$0.contains("<") })
         // A yardstick that was asked for is a policy like any other.
-        let asked = ComparisonTable(comparison(asked: 3, runs: value)).text { "<\($1) \($0)>" }
+        let asked = table(comparison(asked: 3, runs: value)).text { "<\($1) \($0)>" }
         #expect(!asked.contains("quiet") && !asked.contains("Yardsticks"))
         #expect(asked.contains("0.0 <good (-19.2 better)>"))
     }
@@ -80,7 +89,7 @@ struct ComparisonTableTests {
     @Test("five policies that differ in everything fit into a hundred columns")
     func width() {
         let policies = ["ladder", "long-idle", "none", "foresight", "unbounded"]
-        let text = ComparisonTable(
+        let text = table(
             comparison(policies: policies, asked: 2) { metric, policy, seed in
                 let rank = policies.firstIndex(of: policy) ?? 0
                 if metric == "launch_latency_p95_ms" { return 4000 + rank * 1234 + seed }
@@ -109,7 +118,7 @@ struct ComparisonTableTests {
 
     @Test("of several scenarios there is one table, of all together")
     func pooled() {
-        let text = ComparisonTable(comparison(scenarios: ["day", "night"], runs: value)).text()
+        let text = table(comparison(scenarios: ["day", "night"], runs: value)).text()
         #expect(text.count { $0 == "\n" } == 10, "\(text)")
         let note =
             "Means over 6 seeds of each of 2 scenarios; in brackets the difference from old,\nif its 95 % interval "
@@ -119,13 +128,13 @@ struct ComparisonTableTests {
 
     @Test("without an interval no difference stands beside a mean, however large it is")
     func fewSeeds() {
-        let text = ComparisonTable(comparison(seeds: 4, runs: value)).text()
+        let text = table(comparison(seeds: 4, runs: value)).text()
         #expect(text.contains("1255") && !text.contains("("), "\(text)")
     }
 
     @Test("for a pull request: the sentence, the same table in Markdown, and the same notes")
     func markdown() {
-        let text = ComparisonTable(comparison(runs: value)).markdown
+        let text = table(comparison(runs: value)).markdown
         let lines = text.split(separator: "\n").map(String.init)
         let sentence = "> Over 6 seeds of day, new is better than old on terminations by 3.5 \\["
         #expect(lines[0].hasPrefix(sentence), "\(text)")

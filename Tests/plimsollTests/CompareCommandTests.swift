@@ -16,7 +16,7 @@ struct CompareCommandTests {
             #expect(result.status == 0, "\(result.error)")
             let first = result.out.split(separator: "\n").prefix(2)
             let sentences = ["lru-2", "twin"].map {
-                "Over 5 seeds of tiny, \($0) and lru are identical on all 10 metrics: every pair of runs is equal."
+                "Over 5 seeds of tiny, \($0) and lru are identical on all 11 metrics: every pair of runs is equal."
             }
             #expect(first.map(String.init) == sentences, "\(first)")
             let told = result.out.split(separator: "\n").filter { $0.hasPrefix("  lru-2 ") || $0.hasPrefix("  twin ") }
@@ -28,7 +28,7 @@ struct CompareCommandTests {
             #expect(all.out.split(separator: "\n").suffix(2).map(String.init) == sentences, "\(all.out)")
             let rows = try Experiments.rows(folder.appending(path: "c/comparison.csv"))
             let twins = rows.filter { ["lru-2", "twin"].contains($0["policy"]) }
-            #expect(twins.count == 20)
+            #expect(twins.count == 22)
             for row in twins {
                 let cells = ["difference", "difference_low", "difference_high"].map { row[$0] }
                 // A metric that no seed changes has no interval.
@@ -36,6 +36,42 @@ struct CompareCommandTests {
                 #expect(isZero && row["verdict"] == "identical", "\(row)")
                 #expect(row["pairs_same"] == "5" && row["pairs"] == "5")
             }
+        }
+    }
+
+    @Test(
+        "what the person lost is nothing under unbounded; ends and lost launches have prices, which need no run"
+    )
+    func secondsLost() throws {
+        try Experiments.within { folder in
+            func lost(_ more: [String]) throws -> [String: [Double]] {
+                let result = try Program.run(
+                    ["compare", "tiny.yaml", "--policy", "lru", "--set", "limits.protect_foreground=false"]
+                        + ["--metric", "seconds_lost", "--resume"] + usual + more, in: folder)
+                #expect(result.status == 0, "\(result.error)")
+                let rows = try Experiments.rows(folder.appending(path: "c/runs.csv"))
+                return Dictionary(grouping: rows) { $0["policy"] ?? "" }.mapValues { rows in
+                    rows.compactMap { $0["seconds_lost"].flatMap(Double.init) }
+                }
+            }
+            let (priced, free) = (try lost([]), try lost(["--end-price", "0s", "--lost-launch-price", "0s"]))
+            #expect(priced["unbounded"] == [0, 0, 0, 0, 0] && free["unbounded"] == [0, 0, 0, 0, 0])
+            let rows = try Experiments.rows(folder.appending(path: "c/runs.csv"))
+            for policy in ["lru", "none", "foresight"] {
+                let own = rows.filter { $0["policy"] == policy }
+                let prices = own.map { row in
+                    10 * (Double(row["terminations_foreground"] ?? "") ?? .nan)
+                        + 5 * (Double(row["launches_unfinished"] ?? "") ?? .nan)
+                }
+                let gaps = zip(priced[policy] ?? [], free[policy] ?? []).map { $0 - $1 }
+                #expect(gaps.count == 5 && zip(gaps, prices).allSatisfy { abs($0 - $1) < 1e-6 }, "\(gaps) \(prices)")
+            }
+            // Nobody is ended, two launches never come.
+            #expect(priced["none"]?.allSatisfy { $0 >= 10 } == true, "\(priced)")
+            // In a sweep nothing is beside unbounded, so the metric is refused.
+            let refused = try Program.run(
+                ["sweep", "tiny.yaml", "--vary", "device.ceiling=90MiB,96MiB", "--metric", "seconds_lost"], in: folder)
+            #expect(refused.status == 64 && refused.error.contains("seconds_lost"), "\(refused)")
         }
     }
 
@@ -112,7 +148,7 @@ struct CompareCommandTests {
             let plain = try lines()
             #expect(plain[0].hasPrefix("Over 5 seeds of tiny, "), "\(plain)")
             let heads = plain[1...2].joined(separator: " ")
-            for metric in ["latency_p95_ms", "hot_launch_", "terminations", "felt"] {
+            for metric in ["seconds_lost", "hot_launch_", "terminations", "felt"] {
                 #expect(heads.contains(metric), "\(heads)")
             }
             let policies = plain[3...6].map { $0.split(separator: " ")[0] }
@@ -139,13 +175,13 @@ struct CompareCommandTests {
             let lines = result.out.split(separator: "\n").map(String.init)
             #expect(lines[0] == "**`tiny`**, 5 seeds, differences from `lru` with 95 % intervals (BCa bootstrap)")
             let table = lines.filter { $0.hasPrefix("|") }
-            // Ten metrics, each with two policies and two yardsticks beside them; a head and a rule.
-            #expect(table.count == 2 + 10 * 4, "\(table.count)")
+            // Eleven metrics, each with two policies and two yardsticks beside them; a head and a rule.
+            #expect(table.count == 2 + 11 * 4, "\(table.count)")
             #expect(table.allSatisfy { $0.split(separator: "|").count == 7 }, "\(table)")
-            #expect(table[2].hasPrefix("| `launch_latency_p50_ms`, lower is better | `lru` | baseline | "))
+            #expect(table[2].hasPrefix("| `seconds_lost`, lower is better | `lru` | baseline | "))
             let sentence = lines.last ?? ""
             #expect(
-                sentence.hasPrefix("> Over 5 seeds of tiny, lru is better than none on stall\\_time\\_s by "),
+                sentence.hasPrefix("> Over 5 seeds of tiny, lru is better than none on seconds\\_lost by "),
                 "\(sentence)")
             #expect(sentence.contains("; the user acts alike under every seed, so this is one case, in which none "))
             let alone = try Program.run(

@@ -159,7 +159,7 @@ public struct Conclusion: Sendable {
 
     /// A figure with the unit in which the metric's name ends.
     public static func figure(_ value: Double, _ metric: String) -> String {
-        let units = [("_ms", " ms"), ("_s", " s"), ("_bytes", " bytes")]
+        let units = [("_ms", " ms"), ("_s", " s"), ("seconds_lost", " s"), ("_bytes", " bytes")]
         return figure(value) + (units.first { metric.hasSuffix($0.0) }?.1 ?? "")
     }
 

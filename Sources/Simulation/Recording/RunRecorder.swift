@@ -151,6 +151,7 @@ final class RunRecorder {
     /// Records that a process has waited for memory.
     func waitEnded(of process: LiveProcess, since: Instant, until now: Instant) {
         tally.stallTime += now - since
+        if process.phase == .active { tally.activeStallTime += now - since }
         count(of: process) { $0.stallTime += now - since }
         keptWaits?.append(
             MemoryWait(

@@ -13,7 +13,7 @@ import Simulation
 /// Makes one run of an experiment. A hidden command: `compare` and `sweep` start it in a process of its own.
 ///
 /// It writes no folder. It prints the fingerprints of the scenario and the policy file that it read, and the row of
-/// `summary.csv`. It exits as soon as its parent process is gone, because its standard input closes then.
+/// the ledger. It exits as soon as its parent process is gone, because its standard input closes then.
 struct CaseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "case", abstract: "Makes one run of compare or sweep.",
@@ -27,6 +27,8 @@ struct CaseCommand: ParsableCommand {
     @Option(name: .customLong("set")) var sets: [String] = []
     /// Says four times a second how much of the run is done.
     @Flag var tellShares = false
+    /// Adds what the person waited for, for `seconds_lost`.
+    @Flag var tellWaits = false
 
     func run() throws {
         try reporting {
@@ -41,7 +43,7 @@ struct CaseCommand: ParsableCommand {
         }
     }
 
-    /// The row of `summary.csv`, without its line end.
+    /// The row of the ledger.
     private func summary(of plan: RunPlan, _ traces: TraceFiles) throws -> String {
         let memory = try HostMachine.makeDevice(of: plan)
         let sink = MemorySink()
@@ -62,6 +64,7 @@ struct CaseCommand: ParsableCommand {
         guard ending == .completed else { throw ExitStatus.internalFault.code }
         let lines = sink.text.split(separator: "\n")
         guard lines.count == 2 else { throw Failure(.internalFault, "the summary has \(lines.count) lines, not 2") }
-        return String(lines[1])
+        let row = String(lines[1])
+        return tellWaits ? RunRow(summary: row, of: simulation.tally).text : row
     }
 }

@@ -47,9 +47,15 @@ struct CompareCommand: ParsableCommand {
 
     @Option(
         name: .customLong("metric"),
-        help: ArgumentHelp("A column of summary.csv, in place of the usual ones. Repeatable.", valueName: "name"),
+        help: ArgumentHelp("A column of summary.csv, or seconds_lost. Repeatable.", valueName: "name"),
         completion: Candidates.metrics)
     var metrics: [String] = []
+
+    @Option(help: "What an app that ends in front counts as in seconds_lost.", transform: OptionValue.time)
+    var endPrice = PersonWaits.Prices().end
+
+    @Option(help: "What a launch whose frame never comes counts as in seconds_lost.", transform: OptionValue.time)
+    var lostLaunchPrice = PersonWaits.Prices().launch
 
     @Flag(name: .customLong("all"), help: "Print every metric of each scenario, with its interval and its regret.")
     var printsAll = false
@@ -75,7 +81,7 @@ struct CompareCommand: ParsableCommand {
             throw ValidationError("name at least one --policy; the others are compared with the first")
         }
         _ = try ExperimentPlanner.seeds(seeds)
-        for metric in metrics {
+        for metric in metrics where metric != SummaryMetric.secondsLost.name {
             try ExperimentOptions.check(metric: metric)
             if metric == "seed" { throw ValidationError("--metric seed: the seed is the same for all policies") }
         }
@@ -107,23 +113,25 @@ struct CompareCommand: ParsableCommand {
                     retry: isAnyMade ? "; the others are in \(booked.path)/runs.csv, and --resume runs them again" : "")
             }
             booked.takeWarningOfMixture().map(Terminal.complain)
-            let cells = RunList.cells(of: try booked.finished.map(booked.row))
+            let rows = try booked.finished.map(booked.row)
             let comparison = Comparison(
-                plan: plan, asked: options.policies.count, metrics: metrics.isEmpty ? MetricSense.usual : metrics,
-                bootstrap: .standard, summaries: cells)
+                plan: plan, asked: options.policies.count, bootstrap: .standard, rows: rows, prices: prices,
+                metrics: metrics.isEmpty ? MetricSense.ofComparison : metrics)
             try attempt.endIfAsked(booked, cost)
-            try write(comparison, cells, to: booked, jobs: jobs, clock, cost)
+            try write(comparison, rows, to: booked, jobs: jobs, clock, cost)
             return try checks.tell(
                 CheckReport(of: comparison), keeping: options.scenarios, besides: booked.path)
         }
     }
 
+    private var prices: PersonWaits.Prices { .init(end: endPrice, launch: lostLaunchPrice) }
+
     private func write(
-        _ comparison: Comparison, _ cells: [[String]], to booked: BookedFolder, jobs: Int, _ clock: ExperimentClock,
+        _ comparison: Comparison, _ rows: [String], to booked: BookedFolder, jobs: Int, _ clock: ExperimentClock,
         _ cost: CaseCrew.Cost
     ) throws {
         let bootstrap = comparison.bootstrap
-        try ComparisonFolder.write(comparison, cells, to: booked)
+        try ComparisonFolder.write(comparison, rows, to: booked)
         try booked.note(
             cost, clock, jobs: jobs, ending: .completed,
             intervals: "BCa bootstrap of paired differences, \(bootstrap.resamples) resamples, "

@@ -1,5 +1,4 @@
 import Foundation
-import RunFolders
 
 extension HostMachine {
     /// Reading the most deeply nested text takes 1.2 MiB in a debug build.
@@ -7,7 +6,7 @@ extension HostMachine {
 
     /// Refuses a stack so small that deep calls would overflow it and end the program by a signal. Runs first and
     /// makes only system calls.
-    static func refuseSmallStack() {
+    package static func refuseSmallStack() {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_STACK.rawValue), &limit) == 0, limit.rlim_cur < leastStack else {
             return
