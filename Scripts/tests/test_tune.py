@@ -17,7 +17,7 @@ import unittest
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 from unittest import mock
 
 import fake_plimsoll
@@ -46,6 +46,9 @@ class FakeProgram(program.Program):
     """Answers at once, without a process."""
 
     made = 0
+    jobs: ClassVar[list[program.Job]] = []
+    real_memory: ClassVar[dict[str, str]] = {}
+    """Figures that real memory gives in place of the computed ones."""
 
     def ask(self, *arguments: str, given: str | None = None) -> str:
         if arguments[0] == "validate":
@@ -58,10 +61,11 @@ class FakeProgram(program.Program):
 
     def _run(self, job: program.Job) -> program.Summary:
         type(self).made += 1
+        self.jobs.append(job)
         row = fake_plimsoll.summary(job.scenario.stem, job.seed, json.loads(job.policy))
         if row is None:
             raise program.Refused(65, "picky refuses")
-        return row
+        return {**row, **self.real_memory} if job.backend == "jemalloc" else row
 
 
 class TuneCase(FolderCase):
@@ -305,6 +309,28 @@ class Searching(TuneCase):
         self.assertEqual((self.rows("trials.csv"), FakeProgram.made - made), (trials, 6 * 2))
         facts = json.loads((out / "tuning.json").read_text("utf-8"))
         self.assertEqual(facts["problem"]["confirmation backend"], "jemalloc")
+
+    def test_the_first_held_out_seed_is_run_on_real_memory_as_well(self) -> None:
+        arguments = (self.scenario("day"), "--policy", "fake", "--trials", 3, "--seeds", "1..2", "--held-out",
+                     self.scenario("night"))  # fmt: skip
+        with mock.patch.object(FakeProgram, "jobs", []):
+            self.assertEqual(self.tune(*arguments, "--out", self.directory / "out")[0], 0)
+            verdict_of = [job for job in FakeProgram.jobs if job.seed > 100]
+            real = [job for job in FakeProgram.jobs if job.backend == "jemalloc"]
+        self.assertEqual((len(verdict_of), len(real)), (2 * 2 * 6 + 2 * 2, 2 * 2))
+        self.assertEqual({(job.scenario.stem, job.seed) for job in real}, {("day", 101), ("night", 101)})
+        self.assertIn("the first seed on real memory as well", (self.directory / "out" / "report.md").read_text("utf-8"))
+
+    def test_other_figures_on_real_memory_are_no_verdict(self) -> None:
+        arguments = (self.scenario("day"), "--policy", "fake", "--trials", 3, "--seeds", "1..2")
+        with mock.patch.object(FakeProgram, "real_memory", {"terminations": "77"}):
+            status, text, err = self.tune(*arguments, "--out", self.directory / "out")
+            self.assertEqual((status, text), (70, ""), err)
+            self.assertIn("day, seed 101: on real memory terminations is not what the accounting backend computes", err)
+            self.assertFalse((self.directory / "out" / "report.md").exists())
+            # With one kind of memory there is nothing to compare.
+            for backend in ("accounting", "jemalloc"):
+                self.assertEqual(self.tune(*arguments, "--out", self.directory / backend, "--confirm", backend)[0], 0)
 
     def test_a_policy_file_is_what_the_search_begins_with(self) -> None:
         file = self.directory / "mine.yaml"

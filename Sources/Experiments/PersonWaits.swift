@@ -127,6 +127,6 @@ extension SummaryMetric {
         "seconds_lost", .number, unit: .seconds,
         "What the person lost against unbounded under the same seed: longer launches, waits for memory of what was in "
             + "front, and a price for each end in front and each launch whose frame never came",
-        better: .lower, optional: true
+        title: "seconds lost", better: .lower, optional: true
     ) { _ in .absent }
 }

@@ -67,6 +67,8 @@ public struct SummaryMetric: Sendable {
     public let unit: ColumnUnit?
     /// What the metric says, for `datapackage.json`.
     public let meaning: String
+    /// What people call it; nil for the name, or for that in `SummaryMetrics.compared`.
+    public let title: String?
     /// Whether lower or higher values are better.
     public let better: MetricSense
     /// Whether the value may be absent.
@@ -79,14 +81,15 @@ public struct SummaryMetric: Sendable {
 
     /// A metric. Only if it is optional may its value be absent.
     public init(
-        _ name: String, _ type: ColumnType, unit: ColumnUnit? = nil, _ meaning: String, better: MetricSense,
-        optional: Bool = false,
+        _ name: String, _ type: ColumnType, unit: ColumnUnit? = nil, _ meaning: String, title: String? = nil,
+        better: MetricSense, optional: Bool = false,
         value: @escaping @Sendable (RunTally) -> MetricValue
     ) {
         self.name = name
         self.type = type
         self.unit = unit
         self.meaning = meaning
+        self.title = title
         self.better = better
         self.isOptional = optional
         self.value = value

@@ -158,7 +158,7 @@ extension DataPackage.Field {
         unit = column.unit?.rawValue
         let place = column.metric.flatMap { metric in SummaryMetrics.compared.firstIndex { $0.name == metric.name } }
         let compared = place.map { SummaryMetrics.compared[$0] }
-        title = compared?.title
+        title = compared?.title ?? column.metric?.title
         metric = column.metric.map { metric in
             DataPackage.Metric(
                 better: metric.better.rawValue, place: place.map { $0 + 1 }, isDrawn: compared?.isDrawn ?? false,

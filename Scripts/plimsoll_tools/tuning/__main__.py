@@ -122,8 +122,9 @@ def parse_arguments() -> argparse.Namespace:
         "--backend", choices=("accounting", "jemalloc"), default="accounting", help="of the search (accounting)"
     )
     how.add_argument(
-        "--confirm", choices=("accounting", "jemalloc"), default="jemalloc", help="of the verdict (jemalloc)"
-    )
+        "--confirm", choices=("spot-check", "accounting", "jemalloc"), default="spot-check",
+        help="of the verdict; spot-check: accounting, and the first held-out seed on real memory as well (spot-check)",
+    )  # fmt: skip
     where = parser.add_argument_group("where")
     where.add_argument(
         "--out", metavar="DIR", type=output, help="result directory (tunings/POLICY, or the next free -2, -3, …)"

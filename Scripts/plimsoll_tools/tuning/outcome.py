@@ -151,8 +151,9 @@ def report(
     lines += [
         f"The search: {complete + stopped} trials, {complete} complete, {stopped} stopped early; "
         f"{len(problem.scenarios)} scenarios, seeds {span(problem.seeds)}, {problem.backend} backend. "
-        f"The verdict: seeds {span(problem.held_out_seeds)}, {problem.confirm_backend} backend; 10,000 bootstrap "
-        "resamples of paired differences; the objectives' intervals hold together with 95 %.",
+        f"The verdict: seeds {span(problem.held_out_seeds)}, {problem.verdict_backend} backend"
+        f"{', the first seed on real memory as well, with the same figures' if problem.is_spot_checked else ''}; "
+        "10,000 bootstrap resamples of paired differences; the objectives' intervals hold together with 95 %.",
         "",
         "    " + " ".join(map(shlex.quote, [*as_called("tune").split(), *command])),
         "",

@@ -112,6 +112,7 @@ class Problem:
     seed: int
     backend: str
     confirm_backend: str
+    """`accounting`, `jemalloc` or `spot-check`."""
     version: str
     known: tuple[Metric, ...]
     """The columns of summary.csv."""
@@ -119,6 +120,16 @@ class Problem:
     @property
     def name(self) -> str:
         return str(self.policy["name"])
+
+    @property
+    def is_spot_checked(self) -> bool:
+        """Whether the verdict's first seed is run on real memory, too."""
+        return self.confirm_backend == "spot-check"
+
+    @property
+    def verdict_backend(self) -> str:
+        """On which the verdict's figures are made."""
+        return "accounting" if self.is_spot_checked else self.confirm_backend
 
     @property
     def metrics(self) -> tuple[str, ...]:

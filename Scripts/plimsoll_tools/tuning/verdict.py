@@ -13,7 +13,7 @@ from optuna.trial import FrozenTrial, TrialState
 from plimsoll_tools.tuning.board import Board
 from plimsoll_tools.tuning.part import Part
 from plimsoll_tools.tuning.problem import Problem, Scenario, value_of
-from plimsoll_tools.tuning.program import Interrupted, Job, Summary, gather, rest
+from plimsoll_tools.tuning.program import Fault, Interrupted, Job, Summary, gather, rest
 from plimsoll_tools.tuning.search import rounds_of
 
 
@@ -66,11 +66,15 @@ class Confirmation(Part):
         futures = []
         for claim in self.claims:
             scenario, seed = all_cells[claim.slot]
-            jobs = [Job(scenario.path, seed, policy, problem.confirm_backend) for policy in policies]
+            # Seed by seed: the first cells are those of the first seed.
+            is_checked = problem.is_spot_checked and claim.slot < len(all_cells) // len(problem.held_out_seeds)
+            backends = [problem.verdict_backend, *(["jemalloc"] if is_checked else [])]
+            jobs = [Job(scenario.path, seed, policy, backend) for backend in backends for policy in policies]
             futures.append([self.program.submit(job) for job in jobs])
         for pending in futures:
-            standard, tuned = gather(pending, self.tick)
+            standard, tuned, *real = gather(pending, self.tick)
             claim = self.claims[0]
+            check_agreement(all_cells[claim.slot], [standard, tuned], real)
             self.sign()
             try:
                 for name, row in (("standard", standard), ("tuned", tuned)):
@@ -80,6 +84,19 @@ class Confirmation(Part):
                 pass  # Taken for dead; another worker makes these runs, with the same result.
             self.claims.pop(0)
             self.show(self.board, "held-out runs")
+
+
+def check_agreement(cell: tuple[Scenario, int], computed: list[Summary], real: list[Summary]) -> None:
+    """Ends the search where real memory gives other figures: a verdict on computed ones would be worth nothing."""
+    for own, other in zip(computed, real):
+        differing = [name for name in own if own[name] != other.get(name)]
+        if differing:
+            raise Fault(
+                70,
+                f"{cell[0].name}, seed {cell[1]}: on real memory {', '.join(differing[:3])} "
+                f"{'is' if len(differing) == 1 else 'are'} not what the accounting backend computes; "
+                "--confirm jemalloc makes the whole verdict on real memory",
+            )
 
 
 def pairs_of(problem: Problem, board: Board) -> list[Pair]:
