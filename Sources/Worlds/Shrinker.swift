@@ -79,17 +79,20 @@ package struct Shrinker {
         }
     }
 
-    /// Removes apps together with their events.
+    /// Removes other processes and then apps, each together with what refers to it; one app stays.
     private mutating func removeApps() {
-        var size = max(1, document.appNames.count / 2)
-        while size > 0 {
-            var names = document.appNames
-            while !names.isEmpty {
-                let some = Array(names.suffix(size))
-                names.removeLast(some.count)
-                if some.count < document.appNames.count { _ = keep(document.without(apps: some)) }
+        for list in ["processes", "apps"] {
+            let least = list == "apps" ? 1 : 0
+            var size = document.names(in: list).count
+            while size > 0 {
+                var names = document.names(in: list)
+                while !names.isEmpty {
+                    let some = Array(names.suffix(size))
+                    names.removeLast(some.count)
+                    if some.count + least <= document.names(in: list).count { _ = keep(document.without(some)) }
+                }
+                size /= 2
             }
-            size /= 2
         }
     }
 
@@ -125,7 +128,10 @@ package struct Shrinker {
 
 // The steps of a path are keys or indices of lists.
 extension Tree {
-    var appNames: [String] { (self["apps"]?.elements ?? []).compactMap { $0["name"]?.text } }
+    var appNames: [String] { names(in: "apps") }
+
+    /// The names of the apps, or of the `processes`.
+    func names(in list: String) -> [String] { (self[list]?.elements ?? []).compactMap { $0["name"]?.text } }
 
     func at(_ path: [String]) -> Tree? {
         path.reduce(self) { tree, step in
@@ -171,20 +177,33 @@ extension Tree {
         .record((entries ?? []).filter { $0.key != key }.map { ($0.key, $0.value) })
     }
 
-    /// The document without the apps and everything that refers to them: events, and names in lists.
-    func without(apps: [String]) -> Tree {
+    /// The document without these apps and processes, what belongs to them, and everything that refers to them: events,
+    /// entries of the start, and names in lists.
+    func without(_ names: [String]) -> Tree {
+        let parts = self["processes"]?.elements ?? []
+        let gone = names + parts.filter { names.contains($0["of"]?.text ?? "") }.compactMap { $0["name"]?.text }
+        func isGone(_ element: Tree, _ key: String) -> Bool {
+            switch key {
+            case "user": (element.entries ?? []).contains { gone.contains($0.value.text ?? "") }
+            case "apps", "processes": gone.contains((element["name"] ?? element).text ?? "")
+            case "start": gone.contains(element["process"]?.text ?? "")
+            default: gone.contains(element.text ?? "")
+            }
+        }
         func cleaned(_ tree: Tree, _ key: String) -> Tree {
             if let elements = tree.elements {
-                let kept = elements.filter { element in
-                    if key == "user" { return !(element.entries ?? []).contains { apps.contains($0.value.text ?? "") } }
-                    return !apps.contains((key == "apps" ? element["name"]?.text : element.text) ?? "")
-                }
-                return .list(kept.map { cleaned($0, "") })
+                return .list(elements.filter { !isGone($0, key) }.map { cleaned($0, "") })
             }
             guard let entries = tree.entries else { return tree }
             return .record(entries.map { ($0.key, cleaned($0.value, $0.key)) })
         }
-        return cleaned(self, "")
+        var document = cleaned(self, "").changing(["control_groups"]) { groups in
+            .list((groups.elements ?? []).filter { $0["processes"]?.elements?.isEmpty == false })
+        }
+        for list in ["start", "processes", "control_groups"] where document[list]?.elements?.isEmpty == true {
+            document = document.removing(list)
+        }
+        return document
     }
 
     /// The document with this duration, without the events after it.

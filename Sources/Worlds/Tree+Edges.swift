@@ -43,7 +43,7 @@ extension Tree {
     }
 
     /// The document with the value at the path. A missing record on the way is made.
-    private func putting(_ value: Tree, at path: [String]) -> Tree {
+    func putting(_ value: Tree, at path: [String]) -> Tree {
         guard let step = path.first else { return value }
         let rest = Array(path.dropFirst())
         if let elements, let index = Int(step) {
@@ -135,29 +135,7 @@ extension Tree {
 
     /// The document with the first apps alone, what refers to no other, and a short run.
     package func small(apps most: Int, longest: TimeSpan) -> Tree {
-        let dropped = Array(appNames.dropFirst(most))
-        var document = without(apps: dropped)
-        for (list, key) in [("start", "process"), ("processes", "of")] {
-            document = document.changing([list]) { tree in
-                .list((tree.elements ?? []).filter { !dropped.contains($0[key]?.text ?? "") })
-            }
-        }
-        let parts = (document["processes"]?.elements ?? []).compactMap { $0["name"]?.text }
-        let known = document.appNames + parts
-        let gone = (self["processes"]?.elements ?? []).compactMap { $0["name"]?.text }.filter { !known.contains($0) }
-        document = document.changing(["user"]) { user in
-            .list(
-                (user.elements ?? []).filter { event in
-                    !(event.entries ?? []).contains { gone.contains($0.value.text ?? "") }
-                })
-        }
-        document = document.changing(["start"]) { tree in
-            .list((tree.elements ?? []).filter { !gone.contains($0["process"]?.text ?? "") })
-        }
-        document = document.changing(["expect"]) { _ in .list([]) }
-        for list in ["start", "processes"] where (document[list]?.elements ?? []).isEmpty {
-            document = document.removing(list)
-        }
+        let document = without(Array(appNames.dropFirst(most))).removing("expect")
         guard let now = self["duration"]?.text.flatMap({ try? TimeSpan(parsing: $0) }), now > longest else {
             return document
         }

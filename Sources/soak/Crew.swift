@@ -12,6 +12,8 @@ final class Crew: Sendable {
         let backend: MemoryBackend?
         /// Whether every world gets every check.
         let all: Bool
+        /// Whether every world is compared with the worlds that are related to it.
+        let relations: Bool
         /// Whether jemalloc's statistics are compared after every event.
         let events: Bool
         /// Whether the worlds are edited towards the edges of the format, and sent through further commands.
@@ -78,7 +80,7 @@ final class Crew: Sendable {
         let world = orders.world(seed)
         let trial = Trial(
             world: world, program: orders.program, folder: "\(orders.work)/\(worker)",
-            checks: Trial.checks(of: world, all: orders.all), seconds: orders.seconds)
+            checks: Trial.checks(of: world, all: orders.all, relations: orders.relations), seconds: orders.seconds)
         let words = Vocabulary.words(of: world)
         let result: Result<[String], Fault>
         do {

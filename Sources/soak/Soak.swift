@@ -45,6 +45,9 @@ struct Soak: ParsableCommand {
         help: "Make every check of every world. Without it, only a share gets the checks that need another run.")
     var all = false
 
+    @Flag(help: "Compare every world with itself under other names, a minute later, and so on.")
+    var relations = false
+
     @Flag(help: "Compare with jemalloc's statistics after every event, not only at every sample; slow.")
     var events = false
 
@@ -74,7 +77,8 @@ struct Soak: ParsableCommand {
         setenv("PLIMSOLL_CACHE", "", 1)
         let clock = ContinuousClock.now
         let orders = Crew.Orders(
-            program: program, work: work, backend: backend, all: all, events: events, far: far, canary: canary,
+            program: program, work: work, backend: backend, all: all, relations: relations, events: events, far: far,
+            canary: canary,
             seconds: patience, jobs: jobs)
         let line = StatusLine(since: clock)
         let crew = Crew(
@@ -113,6 +117,8 @@ struct Soak: ParsableCommand {
         let said = words.count - state.words.rare(words, below: 1).count
         let found = outcomes.count - state.outcomes.rare(outcomes, below: 1).count
         print("coverage: \(said) of \(words.count) words of the format, \(found) of \(outcomes.count) outcomes")
+        let compared = Relation.allCases.map { "\($0.rawValue) \(state.outcomes.count(of: Trial.thing($0)))" }
+        print("relations, compared in worlds: \(compared.joined(separator: ", "))")
         for (thing, count) in rare where coverage || verbose {
             print("  too rare: '\(thing)' in \(count) of \(worlds)")
         }
@@ -141,7 +147,9 @@ struct Soak: ParsableCommand {
                 print("  the same fault: \(others.count) more, seeds \(others.prefix(12).joined(separator: ", "))")
             }
             let option = backend.map { " --backend \($0.rawValue)" } ?? ""
-            var flags = (all ? " --all" : "") + (events ? " --events" : "") + (far ? " --far" : "")
+            var flags =
+                (all ? " --all" : "") + (relations ? " --relations" : "") + (events ? " --events" : "")
+                + (far ? " --far" : "")
             if canary == seed { flags += " --canary \(seed)" }
             print("  again: Scripts/soak --seeds \(seed)\(option)\(flags)")
             guard told.count <= 5, shrink > 0 else { continue }

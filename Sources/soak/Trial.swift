@@ -21,6 +21,10 @@ struct Fault: Error, Hashable {
         case survival = "survive"
         case comparison = "compare"
         case reports = "import of its reports"
+        case renaming = "renamed apps"
+        case shift = "a later start"
+        case ample = "ample memory"
+        case idleApp = "an app that never runs"
     }
 
     let check: Check
@@ -50,11 +54,15 @@ struct Fault: Error, Hashable {
 
     /// Whether the faults are the same. A smaller world gives the same fault with other figures.
     func isSame(as other: Fault) -> Bool {
-        check == other.check && kind == other.kind && Fault.withoutFigures(text) == Fault.withoutFigures(other.text)
+        signature == other.signature
     }
 
     /// The text that all worlds with this fault have in common.
-    var signature: String { "\(check.rawValue): \(kind): \(Fault.withoutFigures(text))" }
+    var signature: String {
+        // The text of a relation is two whole rows.
+        let isOfRelation = Trial.relations.contains { $0.check == check }
+        return "\(check.rawValue): \(kind)" + (isOfRelation ? "" : ": \(Fault.withoutFigures(text))")
+    }
 
     private static func withoutFigures(_ text: String) -> String {
         // Worlds name their apps app7 and so on; shrunk worlds use a letter.
@@ -90,14 +98,20 @@ struct Trial {
     }
 
     /// The checks of a world. Only a share of the worlds gets the checks that cost a run of their own, unless `all` is
-    /// set.
+    /// set, or for relations `isEvery`.
     /// Worlds at the edges also get a shorter run, and further commands.
-    static func checks(of world: World, all: Bool) -> Set<Fault.Check> {
+    static func checks(of world: World, all: Bool, relations isEvery: Bool) -> Set<Fault.Check> {
         var draw = SeededGenerator(seed: world.seed, stream: "checks")
         var checks: Set<Fault.Check> = [.reading, .run, .files, .tables, .dryRun]
         for (check, percent) in [(.repetition, 12), (.backends, 15), (.effective, 12), (.explain, 15)]
             as [(Fault.Check, Int64)] where draw.chance(.percent(percent)) || all
         { checks.insert(check) }
+        // Worlds at the edges are run for as long as there is time, others all of them.
+        let share: Int64 = world.options.isAtTheEdges ? 15 : 1
+        var drawRelation = SeededGenerator(seed: world.seed, stream: "relations")
+        for (_, check) in relations where drawRelation.chance(.percent(share)) || all || isEvery {
+            checks.insert(check)
+        }
         guard world.options.isAtTheEdges else { return checks }
         for (check, percent) in [(.beginning, 20), (.survival, 4), (.comparison, 6), (.reports, 100)]
             as [(Fault.Check, Int64)] where draw.chance(.percent(percent)) || all
@@ -135,7 +149,7 @@ struct Trial {
         if checks.contains(.survival) { try checkSurvival() }
         if checks.contains(.comparison) { try checkComparison() }
         if checks.contains(.reports) { try checkReports() }
-        return things
+        return things + (try checkRelations())
     }
 
     private func read() throws(Fault) {

@@ -59,7 +59,7 @@ struct ShrinkerTests {
                 ])
             ),
         ])
-        let without = document.without(apps: ["b"])
+        let without = document.without(["b"])
         #expect(without.appNames == ["a"] && without["user"]?.elements?.count == 2)
         #expect(without["limits"]?["protected"]?.elements?.map(\.text) == ["a"])
         let shorter = document.ending(after: .seconds(10))
