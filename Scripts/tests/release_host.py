@@ -1,4 +1,4 @@
-"""A host that fails while the program writes: a disk that is full from one write on, whichever it is."""
+"""A host that fails: a disk that is full from one write on, memory that is refused, a program that is killed."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ apps: [ { name: a }, { name: b }, { name: c } ]
 user: [ { at: 1s, launch: a }, { at: 3s, launch: b }, { at: 6s, launch: c } ]
 """
 CANNOT_CREATE, CANNOT_WRITE = 73, 74
+REFUSED = 71
 MOST = 200
 """Of a command that writes more often, so many of the first writes are tried."""
 
@@ -90,3 +91,63 @@ class FullDisk(ReleaseCase):
             self.assertEqual(resumed.returncode, 0, f"write {at}: {resumed.stderr}")
             self.assertEqual((self.directory / "out/sweep.csv").read_bytes(), whole, f"write {at}")
             shutil.rmtree(self.directory / "out")
+
+
+class RefusedMemory(ReleaseCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.shim = self.directory / "refused_memory.so"
+        self.ends("cc", "-O1", "-shared", "-fPIC", "-o", self.shim, SCRIPTS / "tests/refused_memory.c")
+        self.write(SCENARIO.replace("accounting", "jemalloc"))
+
+    def write(self, scenario: str) -> None:
+        (self.directory / "s.yaml").write_text(scenario, "utf-8")
+
+    def under(self, out: str, call: str, **settings: object) -> subprocess.CompletedProcess[str]:
+        extra = {name.upper(): str(value) for name, value in settings.items()}
+        return subprocess.run(
+            [self.plimsoll, "run", "s.yaml", "--quiet", "--out", out], cwd=self.directory, capture_output=True, text=True,
+            check=False, env={**os.environ, "LD_PRELOAD": str(self.shim), "REFUSE_CALL": call, **extra},
+        )  # fmt: skip
+
+    def tables(self, out: str) -> dict[str, bytes]:
+        return {table.name: table.read_bytes() for table in (self.directory / out).glob("*.csv")}
+
+    def assert_refusals_are_said_or_do_not_matter(self, call: str, least: int) -> int:
+        """How many of them end the run. Of many calls, some thirty are refused."""
+        shutil.rmtree(self.directory / "whole", ignore_errors=True)
+        count = self.directory / "count"
+        self.assertEqual(self.under("whole", call, refuse_count=count, refuse_least=least).returncode, 0)
+        calls = int(count.read_text("utf-8"))
+        whole, refused = self.tables("whole"), 0
+        for at in range(1, calls + 1, 1 + calls // 30):
+            result = self.under("out", call, refuse_at=at, refuse_least=least)
+            where = f"{call} {at} of {calls}: {result.returncode} {result.stderr}"
+            if result.returncode == 0:
+                self.assertEqual(self.tables("out"), whole, where)
+            else:
+                refused += 1
+                self.assertEqual(result.returncode, REFUSED, where)
+                lines = [line for line in result.stderr.splitlines() if not line.startswith("plimsoll: warning: ")]
+                self.assertEqual(len(lines), 1, where)
+                self.assertRegex(lines[0], r"^plimsoll: the host ", where)
+                self.assertFalse((self.directory / "out/manifest.json").exists(), where)
+            shutil.rmtree(self.directory / "out", ignore_errors=True)
+        print(f"{call}: {calls} calls of at least {least} bytes; {refused} refusals ended the run, the others changed nothing")
+        return refused
+
+    def test_memory_that_the_host_refuses_once_is_said_in_a_line_or_changes_nothing(self) -> None:
+        # The device's memory is among it.
+        self.assertGreaterEqual(self.assert_refusals_are_said_or_do_not_matter("mmap", 1 << 20), 2)
+        # Tables with an entry per page of a device are maps of their own if it is a large one.
+        self.write(SCENARIO.replace("128MiB", "8GiB"))
+        self.assertGreaterEqual(self.assert_refusals_are_said_or_do_not_matter("mmap", 1 << 20), 3)
+
+    def test_advice_that_the_host_refuses_once_is_said_in_a_line_or_changes_nothing(self) -> None:
+        self.assert_refusals_are_said_or_do_not_matter("madvise", 0)
+
+
+class Killed(ReleaseCase):
+    def test_what_is_killed_at_random_moments_leaves_a_beginning_and_goes_on_to_the_same_bytes(self) -> None:
+        # check_kills.py by itself kills hundreds.
+        self.check("kills", "--program", self.plimsoll, "--run", 6, "--sweep", 2, "--tune", 0, "--survive", 0)

@@ -30,6 +30,6 @@ enum HostTable {
     }
 
     private static func fail(_ bytes: Int) -> Never {
-        preconditionFailure("the host has no memory for a table of \(bytes) bytes: errno \(errno)")
+        HostRefusal.end("has no memory for a table of \(bytes) bytes")
     }
 }

@@ -16,7 +16,7 @@ enum ObjectRing {
         let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
         let memory = mmap(nil, bytes(capacity), PROT_READ | PROT_WRITE, flags, -1, 0)
         guard let memory, memory != MAP_FAILED else {
-            preconditionFailure("the host has no memory for a table of \(capacity) objects: errno \(errno)")
+            HostRefusal.end("has no memory for a table of \(capacity) objects")
         }
         // A huge page would back places that are not written, and would stay if only half of it is given back.
         _ = madvise(memory, bytes(capacity), MADV_NOHUGEPAGE)
@@ -32,7 +32,7 @@ enum ObjectRing {
     /// Gives a piece of a long ring back to the host; it reads as zeros until it is written again.
     static func leave(_ places: UnsafeMutablePointer<Entry>) {
         let code = madvise(places, bytes(piece), MADV_DONTNEED)
-        precondition(code == 0, "the host did not take \(piece) places back: errno \(errno)")
+        if code != 0 { HostRefusal.end("did not take \(piece) places back") }
     }
 
     /// Moves the entries from `first` on to the start of another ring, piece by piece.

@@ -92,7 +92,7 @@ struct PageBacking: ~Copyable {
         count -= cleared
         let size = DeviceRegion.pageSize
         let code = madvise(base + pages.lowerBound * size, pages.count * size, MADV_DONTNEED)
-        precondition(code == 0, "the host did not take \(pages.count) pages back: errno \(errno)")
+        if code != 0 { HostRefusal.end("did not take \(pages.count) pages back") }
     }
 
     /// Sets the bits of a range; returns how many of them changed.
