@@ -118,18 +118,31 @@ extension Explainer {
                     sentence: "\(state(victim, snapshot)); it held \(size(victim.footprint))."),
                 .init(label: "Why then", sentence: "\(occasion(record, candidate, termination.fact))."),
                 .init(label: "Why this one", sentence: "\(candidate.reason)\(place(record, chosen))."),
-            ] + failures(before: termination.fact),
+            ] + failures(before: termination.fact, record),
             others: passedOver(record, chosen) + later(record, chosen) + spared(record, chosen) + unranked(record))
     }
 
     /// What failed before the end because the scenario says so; usually nothing.
-    private func failures(before fact: RunTally.TerminationFact?) -> [Explanation.Fact] {
+    ///
+    /// - Parameter record: The decision that ended it, if one did.
+    private func failures(
+        before fact: RunTally.TerminationFact?, _ record: DecisionRecord? = nil
+    ) -> [Explanation.Fact] {
         guard let course = fact?.course else { return [] }
         var failures: [String] = []
         if course.samplesMissed > 0 {
             failures.append("the monitor missed \(course.samplesMissed.counted("sample")) in the ten seconds before")
         }
         if let before = course.lostWarningBefore { failures.append("a warning to it was lost \(before.clock) before") }
+        if let before = course.lateWarningBefore {
+            failures.append("a warning sent \(before.clock) before had not reached it")
+        }
+        if let hung = course.hung { failures.append("its main thread had not answered for \(hung.clock)") }
+        if let record, record.chosen == 0, let first = record.decision.erredFrom,
+            let name = record.snapshot.process(first)?.name
+        {
+            failures.append("the policy erred: its first choice was \(name)")
+        }
         guard !failures.isEmpty else { return [] }
         return [.init(label: "What failed", sentence: failures.joined(separator: "; ") + ".")]
     }

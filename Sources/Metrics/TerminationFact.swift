@@ -80,6 +80,10 @@ extension RunTally {
         public var warnedBefore: TimeSpan?
         /// The time from the last memory warning to it that was lost; nil if none was.
         public var lostWarningBefore: TimeSpan?
+        /// The time from the sending of a memory warning that had not reached it; nil if none was under way.
+        public var lateWarningBefore: TimeSpan?
+        /// How long its main thread had not answered; nil if it did not hang.
+        public var hung: TimeSpan?
         /// How many samples a faulty monitor missed in the ten seconds before.
         public var samplesMissed = 0
 

@@ -7,6 +7,9 @@ public struct MonitorFaults: Hashable, Sendable {
     /// The share of its warnings that never reach their process. From `warnings_lost`.
     public var warningsLost = Ratio.zero
 
+    /// How long each of its warnings takes to reach its process. From `warnings_late`.
+    public var warningsLate = TimeSpan.zero
+
     /// A monitor without faults.
     public init() {}
 }

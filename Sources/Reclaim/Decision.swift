@@ -218,6 +218,9 @@ public struct Decision: Hashable, Sendable {
     public var course: JetsamCourse?
     /// What lmkd remembers from now on; nil: as before.
     public var lmkd: LMKDCourse?
+    /// The process of the policy's first choice, where the scenario had the policy err and take another candidate; nil
+    /// otherwise.
+    public var erredFrom: ProcessID?
     /// The decision is the monitor's, not the policy's: the monitor ends suspended processes before it warns running
     /// ones.
     public var isByMonitor = false

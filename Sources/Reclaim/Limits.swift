@@ -19,6 +19,9 @@ public struct Limits: Hashable, Sendable {
     /// Whether a policy may not terminate a process on a screen. Real systems do that when nothing else is left.
     public var protectForeground = true
 
+    /// How often a policy takes another candidate than its first choice: a fault.
+    public var policyErrs = Ratio.zero
+
     /// Limits; by default only the background time of 30 s and the protection of audible apps and of the screen.
     public init(
         backgroundProcesses: Int? = nil, backgroundMemory: ByteCount? = nil, backgroundTime: TimeSpan = .seconds(30),

@@ -8,6 +8,11 @@ public struct AppFaults: Hashable, Sendable {
     /// in a driver does. From `slow_exit`.
     public var slowExit = TimeSpan.zero
 
+    /// Mean time from a process's launch, or from its last hang, to a hang; nil: it never hangs. From `hangs_after`.
+    public var hangsAfter: TimeSpan?
+    /// How long its own main thread then does not answer. From `hangs_for`.
+    public var hangsFor = TimeSpan.seconds(10)
+
     /// A process without faults.
     public init() {}
 }

@@ -4,8 +4,8 @@ import Scenario
 /// What a change of a world leaves as it is. Two runs that differ by the change are compared, so no table needs to be
 /// known beforehand.
 ///
-/// More memory is not better as such: it lets apps live longer, and whatever an app does then may cost another one. What
-/// holds is said at `ample`.
+/// More memory is not better as such: it lets apps live longer, and whatever an app does then may cost another one.
+/// What holds is said at `ample`.
 package enum Relation: String, CaseIterable, Sendable {
     /// Other names, in the reverse order of the alphabet, stand in the tables where the former ones stood. No decision
     /// depends on a name, nor on the order of names.
@@ -146,7 +146,7 @@ extension Tree {
     }
 
     private func withoutDraws(isApp: Bool) -> Tree {
-        var app = removing("crashes_after")
+        var app = removing("crashes_after").removing("hangs_after")
             .putting(.record([("constant", .plain("4KiB"))]), at: ["memory", "objects"])
         if isApp { app = app.putting(.plain("0%"), at: ["spread"]) }
         for key in ["background", "warnings"] + (isApp ? ["disconnect"] : []) {

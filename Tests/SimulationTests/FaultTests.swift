@@ -71,6 +71,75 @@ struct FaultTests {
         #expect(faults(deaf).contains { $0["detail"] == "lost_warning" && !$0["app"].isEmpty })
     }
 
+    @Test("a late warning arrives that much later, and nobody is told who runs no code by then")
+    func late() throws {
+        let run = try runToEnd(
+            plan {
+                $0.device.ceiling = .mebibytes(128)
+                $0.monitor.faults.warningsLate = .milliseconds(700)
+            })
+        let sent = faults(run).filter { $0["detail"] == "late_warning" }
+        let arrived = TableRow.all(in: run.events).filter { $0["event"] == "warning" && $0["cause"] == "level" }
+        #expect(!arrived.isEmpty && sent.count >= arrived.count)
+        for row in arrived {
+            let at = try #require(Double(row["time_s"]))
+            #expect(sent.contains { $0["app"] == row["app"] && abs((Double($0["time_s"]) ?? 0) + 0.7 - at) < 1e-6 })
+        }
+    }
+
+    @Test("an app that hangs answers nothing meanwhile, and the watchdog ends it if it should leave the screen")
+    func hangs() throws {
+        func run(_ span: TimeSpan) throws -> [TableRow] {
+            try TableRow.all(
+                in: runToEnd(
+                    plan {
+                        $0.device.ceiling = .mebibytes(512)
+                        $0.apps[0].faults.hangsAfter = .seconds(1)
+                        $0.apps[0].faults.hangsFor = span
+                    }
+                ).events)
+        }
+        func hung(_ rows: [TableRow]) -> [TableRow] { rows.filter { $0["event"] == "fault" && $0["detail"] == "hang" } }
+        func ends(_ rows: [TableRow]) -> [TableRow] {
+            rows.filter { $0["event"] == "exit" && $0["exit_reason"] == "appWatchdog" }
+        }
+        let (short, long) = (try run(.milliseconds(200)), try run(.seconds(20)))
+        #expect(hung(short).count >= 2 && ends(short).isEmpty)
+        #expect(!ends(long).isEmpty && ends(long).allSatisfy { $0["app"] == "a" })
+        let why = "does not answer and did not leave the screen within 5s"
+        #expect(ends(long).allSatisfy { $0["reason"].contains(why) })
+        for row in hung(long) {
+            let from = try #require(Double(row["time_s"]))
+            let until = ends(long).compactMap { Double($0["time_s"]) }.first { $0 >= from } ?? from + 20
+            let said = long.filter { other in
+                guard other["app"] == "a", other["event"] == "callback", let at = Double(other["time_s"]) else {
+                    return false
+                }
+                return at > from && at < min(until, from + 20)
+            }
+            #expect(said.isEmpty, "\(said)")
+        }
+    }
+
+    @Test("a policy that always errs takes another candidate than its first choice, and says which that was")
+    func errs() throws {
+        // Room for more than one that may go.
+        func five(_ share: Ratio) -> RunPlan {
+            let apps = ["a", "b", "c", "d", "e"].map { testApp($0) { $0.memory.base = .mebibytes(30) } }
+            let user = (0..<5).map { (1 + Double($0) * 6, UserAction.launch(AppID($0))) }
+            return testPlan(apps, ceiling: .mebibytes(160), seconds: 62, policy: "lru", user: user) {
+                $0.backend = .accounting
+                $0.monitor = .brisk
+                $0.limits.policyErrs = share
+            }
+        }
+        let (sound, run) = (try runToEnd(five(.zero)), try runToEnd(five(.one)))
+        let erred = faults(run).filter { $0["detail"] == "policy_erred" }
+        #expect(!erred.isEmpty && faults(sound).isEmpty)
+        #expect(erred.allSatisfy { $0["reason"].hasPrefix("the policy's first choice was ") })
+        #expect(erred.allSatisfy { !$0["reason"].contains("was \($0["app"]) ") }, "\(erred)")
+    }
+
     @Test("a process that crashes by itself crashes at another time in each life, and never while it runs no code")
     func crashes() throws {
         let run = try runToEnd(plan { $0.apps[0].faults.crashesAfter = .seconds(2) })

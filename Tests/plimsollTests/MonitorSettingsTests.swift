@@ -47,6 +47,7 @@ struct MonitorSettingsTests {
         "end_suspended_first": ["end_suspended_first=true"],
         "rise_needs_fewer_processes": ["rise_needs_fewer_processes=true"],
         "missed": ["missed=50%"], "warnings_lost": ["warnings_lost=90%"],
+        "warnings_late": ["warnings_late=3s"],
     ]
 
     /// The events and samples of a run with these settings of the monitor.

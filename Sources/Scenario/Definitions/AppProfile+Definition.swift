@@ -67,6 +67,16 @@ extension AppProfile: Described {
                 "A fault: how long its process, once ended for memory, refuses to die before its memory begins to come "
                     + "back (`device.termination_time` is the time for each process)."),
             Field(
+                "hangs_after", \.faults.hangsAfter, Codec.quantity(from: .milliseconds(1)).orNone(),
+                omitted: { $0 == nil }, drawn: .times(.seconds(1), .minutes(2)), chance: 5,
+                "A fault: the mean time from a launch, or from the last hang, until the app's main thread does not "
+                    + "answer, as the seed decides, up to twice as long. The watchdog ends an app that does not leave "
+                    + "the screen, or end, in its time. Never during a launch, or while no code runs. `none`: never."),
+            Field(
+                "hangs_for", \.faults.hangsFor, .quantity(from: .milliseconds(1), to: .hours(1)),
+                omitted: { $0 == .seconds(10) }, drawn: .times(.milliseconds(1), .seconds(30)), chance: 5,
+                "How long each hang lasts."),
+            Field(
                 "observers", \.observers, .list(of: Codec<NotificationObserver>.record, called: "observers"),
                 "The app's objects that observe notifications."),
         ])

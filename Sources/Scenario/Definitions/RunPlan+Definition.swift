@@ -399,6 +399,11 @@ extension MonitorSettings: Described {
                 drawn: .shares(1, 100), chance: 6,
                 "A fault: the share of the monitor's warnings that never reach their process, as the seed decides. The "
                     + "monitor counts the process as warned."),
+            Field(
+                "warnings_late", \.faults.warningsLate, .quantity(to: .hours(1)), omitted: { $0 == .zero },
+                drawn: .times(.milliseconds(1), .seconds(20)), chance: 6,
+                "A fault: how long each of the monitor's warnings takes to reach its process. The monitor counts the "
+                    + "process as warned from the start. A process that runs no code by then is not told."),
         ])
 }
 
@@ -476,5 +481,9 @@ extension Limits: Described {
                 "protect_foreground", \.protectForeground, .flag, drawn: .flag(20),
                 "`false`: the policy may also end what is on the screen, as jetsam does when nothing else is left. "
                     + "Policies that spare it themselves still do."),
+            Field(
+                "policy_errs", \.policyErrs, .quantity(), omitted: { $0 == .zero }, drawn: .shares(1, 100), chance: 8,
+                "A fault: the share of the policy's decisions, among several candidates, in which it takes another one "
+                    + "than its first choice, as the seed decides."),
         ])
 }

@@ -236,7 +236,8 @@ final class MemoryWaiters {
         let isWorking =
             !isWaiting
             || processes.live.contains {
-                $0.thread.isRunning && !self.isWaiting($0) && !self.isStalled($0) && !reads.isRead(by: $0)
+                $0.thread.isRunning && $0.thread.hangsSince == nil && !self.isWaiting($0) && !self.isStalled($0)
+                    && !reads.isRead(by: $0)
             }
         stalls.advance(to: instant, isWaiting: isWaiting, isWorking: isWorking)
         if !queue.isEmpty || isReclaimingDirectly { reclaimedDirectly = instant }

@@ -23,13 +23,55 @@ struct Crashes {
     }
 }
 
+/// The flow of processes whose main thread stops answering for a while (`hangs_after`).
+struct Hangs {
+    let engine: any EngineSteps
+    let background: BackgroundLife
+    let agenda: Agenda
+    let recorder: RunRecorder
+
+    /// The seed decides when the process hangs, if ever.
+    ///
+    /// - Parameter rest: How long it certainly does not.
+    func begin(_ process: LiveProcess, after rest: TimeSpan = .zero) {
+        guard let after = process.record.drawHang() else { return }
+        agenda.schedule(.hangs, of: process, after: rest + after)
+    }
+
+    /// The time is over. A launch under way, and a process that runs no code, have another time.
+    func happen(to process: LiveProcess) {
+        guard process.phase.runsCode, !process.launch.isUnderWay, !process.isEnding else { return begin(process) }
+        process.thread.prepend([.hang])
+        engine.advance(process)
+    }
+
+    /// The main thread's next step: it stands still. What it still has to do waits, and the watchdog's time runs.
+    func hang(_ process: LiveProcess) {
+        let span = process.profile.faults.hangsFor
+        recorder.event(
+            .fault, at: agenda.now, app: process.profile.name, pid: process.pid, Lapse.hang.rawValue,
+            reason: "its main thread does not answer for \(span) (hangs_after)")
+        process.work.begin([], fillsAtDeviceRate: true)
+        process.beginRunning(at: agenda.now)
+        process.thread.hang(at: agenda.now)
+        agenda.schedule(.mainThread(serial: process.thread.expectContinuation()), of: process, after: span)
+        begin(process, after: span)
+        background.expectLeaving(of: process)
+    }
+}
+
 /// A fault that the scenario asks for, as `events.csv` has it.
 enum Lapse: String, CaseIterable {
     /// The monitor did not look.
     case missedSample = "missed_sample"
     /// The monitor's warning did not reach its process.
     case lostWarning = "lost_warning"
+    /// The monitor's warning reaches its process later, or too late.
+    case lateWarning = "late_warning"
     case crash
+    case hang
+    /// The policy took another candidate than its first choice.
+    case policyErred = "policy_erred"
     /// A process that was ended stays for a while.
     case slowExit = "slow_exit"
 }

@@ -14,6 +14,8 @@ enum SimulationEvent {
     /// The device has been locked for a while: protected data becomes unavailable.
     case protectedDataGoes(lock: Int)
     case warnNext
+    /// A warning of the monitor arrives late.
+    case warningArrives
     case reclaimDone(serial: Int)
     /// A piece of an ended process's memory has come back.
     case memoryReturns(serial: Int)
@@ -79,6 +81,8 @@ enum SimulationEvent {
         case hasAged
         /// It crashes, if it runs code.
         case crashes
+        /// Its main thread stops answering for a while.
+        case hangs
         /// The assertion of such a process was not released in its time.
         case assertionIsStuck(since: Instant)
     }

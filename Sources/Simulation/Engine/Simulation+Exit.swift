@@ -91,6 +91,8 @@ extension Simulation {
         if !process.isInFront { course.idle = now - (process.lastForeground ?? process.launch.at) }
         course.warnedBefore = process.warnings.lastAt.map { now - $0 }
         course.lostWarningBefore = process.warnings.lostAt.map { now - $0 }
+        course.lateWarningBefore = process.warnings.lateSince.map { now - $0 }
+        course.hung = process.thread.hangsSince.map { now - $0 }
         course.samplesMissed = watch.recentlyMissed
         var termination = RunTally.TerminationFact(
             app: process.profile.name, pid: process.pid, at: now, reason: reason,

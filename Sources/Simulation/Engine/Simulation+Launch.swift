@@ -67,6 +67,7 @@ extension Simulation {
         recorder.count(of: process) { $0.processes += 1 }
         process.stateDidChange()
         crashes.begin(process)
+        hangs.begin(process)
         return process
     }
 

@@ -51,6 +51,7 @@ extension Simulation {
         case .taskExpiration: services.expireProcessing(of: process)
         case .deferredWork: addDeferredMemory(of: process)
         case .footprint(let goal): reach(goal, of: process)
+        case .hang: hangs.hang(process)
         case .deadline(let deadline): background.beginDeadline(deadline, of: process)
         case .deadlineMet(let deadline): process.thread.meet(deadline)
         }

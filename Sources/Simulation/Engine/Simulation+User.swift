@@ -165,11 +165,11 @@ extension Simulation {
         advance(process)
     }
 
-    /// The process is to leave the screen. There is a deadline for this, also while its main thread waits for memory.
+    /// The process is to leave the screen. There is a deadline for this, also while its main thread is stuck.
     private func leaveScreen(_ process: LiveProcess) {
         abandonLaunch(of: process, outcome: .abandoned)
         process.course.leaveScreen(at: now)
-        if waiters.isWaiting(process) { background.expectLeaving(of: process) }
+        if isStuck(process) { background.expectLeaving(of: process) }
     }
 
     private func goHome() {

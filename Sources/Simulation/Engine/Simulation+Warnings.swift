@@ -52,8 +52,18 @@ extension Simulation {
             return watch.putOffWarning()
         }
         guard let (process, reason, comparison) = watch.nextWarned() else { return }
-        if !watch.losesWarning(to: process, reason) { warn(process, reason, .level, comparison) }
+        if !watch.losesWarning(to: process, reason) && !watch.delaysWarning(to: process, reason, comparison) {
+            warn(process, reason, .level, comparison)
+        }
         watch.scheduleWarning()
+    }
+
+    /// A warning that the monitor sent earlier arrives, if there still is somebody to tell.
+    func warnLate() {
+        guard let warning = watch.takeLate(), let process = processes.process(warning.process) else { return }
+        process.warnings.lateHasArrived()
+        guard process.phase.runsCode, !process.isEnding, !process.warnings.isAnswering else { return }
+        warn(process, warning.reason, .level, warning.comparison)
     }
 
     /// Sends one process a memory warning.

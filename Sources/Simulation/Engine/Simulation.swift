@@ -162,7 +162,8 @@ public final class Simulation {
         reclaimer = Reclaimer(
             policy, contentAbove: policy.contentAbove(on: size), mode: options.mode, demands: demands,
             kernel: kernel, snapshots: snapshots, reports: reports, returning: returning, scheduler: scheduler,
-            recorder: recorder, agenda: agenda, faults: faults)
+            recorder: recorder, agenda: agenda, faults: faults,
+            errors: PolicyErrors(plan.limits.policyErrs, seed: plan.seed))
         scheduleStart()
     }
 
@@ -284,6 +285,7 @@ public final class Simulation {
         case .booted(let serial): finishBoot(serial)
         case .protectedDataGoes(let lock): closeProtectedData(lock)
         case .warnNext: warnNext()
+        case .warningArrives: warnLate()
         case .reclaimDone(let serial): finishReclaim(serial)
         case .memoryReturns(let serial): returnMemory(serial)
         case .dies(let serial): reclaimer.returning.dies(serial)
@@ -316,7 +318,7 @@ public final class Simulation {
         case .use(let serial): use.begin(of: process, serial)
         case .useDone(let serial): use.finish(of: process, serial)
         case .deadline(let serial): end(process, background.missedDeadline(of: process, serial))
-        case .overdue: if waiters.isWaiting(process) { end(process, background.overdue(process)) }
+        case .overdue: if isStuck(process) { end(process, background.overdue(process)) }
         case .deferredWorkDone(let serial): finishDeferredWork(of: process, serial)
         case .politenessEnds: endPoliteness(of: process)
         case .sceneIdles(let scene, let serial): endIdling(of: scene, process, serial)
@@ -324,6 +326,7 @@ public final class Simulation {
         case .idleExit(let serial): parts.exitIdle(process, serial)
         case .hasAged: parts.hasAged(process)
         case .crashes: crashes.happen(to: process)
+        case .hangs: hangs.happen(to: process)
         case .assertionIsStuck(let since): parts.assertionIsStuck(process, since: since)
         case .pictureEnds(let serial): services.endPicture(of: process, serial)
         }
@@ -372,6 +375,12 @@ extension Simulation: EngineSteps {
 
     /// The flow of processes that crash by themselves.
     var crashes: Crashes { Crashes(engine: self, agenda: agenda, recorder: recorder) }
+
+    /// The flow of processes whose main thread stops answering for a while.
+    var hangs: Hangs { Hangs(engine: self, background: background, agenda: agenda, recorder: recorder) }
+
+    /// Whether the main thread takes no steps: it waits for memory, or hangs.
+    func isStuck(_ process: LiveProcess) -> Bool { waiters.isWaiting(process) || process.thread.hangsSince != nil }
 
     /// The flow of prewarmed processes.
     var prewarming: Prewarming { Prewarming(engine: self, display: display) }

@@ -48,6 +48,7 @@ final class AppRecord {
     private(set) var costs: DrawnCosts
     private var spread: SeededGenerator
     private var crashes: SeededGenerator
+    private var hangs: SeededGenerator
     private let faults: RunFaults
 
     init(_ id: AppID, _ declared: AppProfile, _ membership: Membership, in plan: RunPlan, faults: RunFaults) {
@@ -67,7 +68,7 @@ final class AppRecord {
         }
         sizes = SizeStream(SizeSampler(profile.memory.objects), stream("sizes"))
         (behaviour, duty, spread) = (stream("behaviour"), stream("duty"), stream("costs"))
-        crashes = stream("crashes")
+        (crashes, hangs) = (stream("crashes"), stream("hangs"))
         costs = DrawnCosts(of: profile)
     }
 
@@ -93,6 +94,12 @@ final class AppRecord {
     func drawCrash() -> TimeSpan? {
         guard let mean = profile.faults.crashesAfter else { return nil }
         return TimeSpan(microseconds: 1 + Int64(crashes.below(2 * UInt64(max(1, mean.microseconds)))))
+    }
+
+    /// Draws how long it takes until its main thread hangs; nil: it does not.
+    func drawHang() -> TimeSpan? {
+        guard let mean = profile.faults.hangsAfter else { return nil }
+        return TimeSpan(microseconds: 1 + Int64(hangs.below(2 * UInt64(max(1, mean.microseconds)))))
     }
 
     // MARK: Its process

@@ -304,7 +304,7 @@ struct BackgroundLife {
     }
 
     /// The process was told to end. Its deadlines normally begin with their steps. But a main thread that waits for
-    /// memory takes no steps, so for such a process the time begins here.
+    /// memory, or hangs, takes no steps, so for such a process the time begins here.
     func expectEnd(of process: LiveProcess) {
         agenda.schedule(.overdue, of: process, after: Deadline.terminationTime)
     }
@@ -317,17 +317,18 @@ struct BackgroundLife {
         agenda.schedule(.overdue, of: process, at: due)
     }
 
-    /// The end of a process that waits for memory and has run out of time; nil: it has time left.
+    /// The end of a process that waits for memory, or hangs, and has run out of time; nil: it has time left.
     func overdue(_ process: LiveProcess) -> ProcessEnding? {
+        let what = process.thread.hangsSince == nil ? "waits for memory" : "does not answer"
         if let quit = process.course.quit {
             guard agenda.now - quit.since >= quit.time else { return nil }
-            return ProcessEnding(overdue: quit, because: "waits for memory and did not end within \(quit.time)")
+            return ProcessEnding(overdue: quit, because: "\(what) and did not end within \(quit.time)")
         }
         let span = process.record.rules.enterBackgroundTime
         guard process.isLeavingScreen, process.thread.deadline == nil, let since = process.course.leavingSince,
             agenda.now - since >= span
         else { return nil }
-        return ProcessEnding(.appWatchdog, "waits for memory and did not leave the screen within \(span)")
+        return ProcessEnding(.appWatchdog, "\(what) and did not leave the screen within \(span)")
     }
 
     func missedDeadline(of process: LiveProcess, _ serial: Int) -> ProcessEnding? {

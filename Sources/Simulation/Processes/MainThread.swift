@@ -7,6 +7,8 @@ struct MainThread {
     private var steps: Deque<MainThreadStep> = []
     /// Whether the thread is paying a cost, filling pages or waiting for memory.
     private(set) var isRunning = false
+    /// Since when it does not answer, if it hangs.
+    private(set) var hangsSince: Instant?
     /// The planner found nothing to do, its inputs have not changed since, and no steps are left. A change of the
     /// device (its display, lock or interruptions) does not reset it: the engine then advances the processes that it
     /// concerns.
@@ -55,7 +57,9 @@ struct MainThread {
 
     mutating func begin() { isRunning = true }
 
-    mutating func finish() { isRunning = false }
+    mutating func finish() { (isRunning, hangsSince) = (false, nil) }
+
+    mutating func hang(at now: Instant) { hangsSince = now }
 
     mutating func begin(_ callback: OpenCallback) { self.callback = callback }
 

@@ -35,6 +35,8 @@ enum MainThreadStep {
     case deferredWork
     /// The launch has filled the process's memory: its base is corrected to the footprint that its profile states.
     case footprint(FootprintGoal)
+    /// The main thread does not answer for a while.
+    case hang
     case deadline(Deadline)
     case deadlineMet(Deadline)
 }

@@ -13,6 +13,8 @@ struct Warnings {
     private(set) var lastAt: Instant?
     /// When a warning to it was lost.
     private(set) var lostAt: Instant?
+    /// When the first warning was sent that is still on its way to it.
+    private(set) var lateSince: Instant?
     /// Whether the last warning is not yet answered.
     private(set) var isAnswering = false
     /// Whether the warning that the process is answering came from the policy.
@@ -29,6 +31,10 @@ struct Warnings {
     }
 
     mutating func wasLost(at now: Instant) { lostAt = now }
+
+    mutating func isLate(since now: Instant) { lateSince = lateSince ?? now }
+
+    mutating func lateHasArrived() { lateSince = nil }
 
     /// The warning is answered.
     ///

@@ -1,3 +1,4 @@
+import DequeModule
 import Lifecycle
 import Memory
 import Metrics
@@ -24,6 +25,15 @@ final class PressureWatch {
     private let recorder: RunRecorder
     private let agenda: Agenda
     private var lapses: MonitorLapses
+    /// Warnings under way to their processes, in the order in which they arrive.
+    private var late: Deque<LateWarning> = []
+
+    /// A warning that has not reached its process yet.
+    struct LateWarning {
+        let process: ProcessReference
+        let reason: String
+        let comparison: Comparison
+    }
 
     init(
         _ settings: MonitorSettings, of device: Device, memory: any DeviceMemory, supply: MemorySupply,
@@ -85,6 +95,22 @@ final class PressureWatch {
             reason: "\(reason) (monitor.warnings_lost)")
         return true
     }
+
+    /// Whether a faulty monitor's warning reaches the process later.
+    func delaysWarning(to process: LiveProcess, _ reason: String, _ comparison: Comparison) -> Bool {
+        let span = settings.faults.warningsLate
+        guard span > .zero else { return false }
+        process.warnings.isLate(since: agenda.now)
+        late.append(LateWarning(process: process.reference, reason: reason, comparison: comparison))
+        agenda.schedule(.warningArrives, after: span)
+        recorder.event(
+            .fault, at: agenda.now, app: process.profile.name, pid: process.pid, Lapse.lateWarning.rawValue,
+            reason: "\(reason); it arrives after \(span) (monitor.warnings_late)")
+        return true
+    }
+
+    /// Takes the late warning that arrives now.
+    func takeLate() -> LateWarning? { late.popFirst() }
 
     /// How many samples were missed shortly before now.
     var recentlyMissed: Int { lapses.recentlyMissed(at: agenda.now) }

@@ -68,6 +68,7 @@ final class Reclaimer {
     private let recorder: RunRecorder
     private let agenda: Agenda
     private let faults: RunFaults
+    private var errors: PolicyErrors
 
     /// How a run treats its policy.
     struct Mode {
@@ -80,8 +81,9 @@ final class Reclaimer {
         _ policy: any ReclaimPolicy, contentAbove: ByteCount?, mode: Mode, demands: Demands,
         kernel: KernelFallback, snapshots: Snapshots, reports: KillReporter, returning: ReturningMemory,
         scheduler: Scheduler, recorder: RunRecorder,
-        agenda: Agenda, faults: RunFaults
+        agenda: Agenda, faults: RunFaults, errors: PolicyErrors
     ) {
+        self.errors = errors
         self.returning = returning
         self.policy = policy
         self.contentAbove = contentAbove
@@ -172,7 +174,8 @@ final class Reclaimer {
     func decide(_ question: PolicyQuestion) -> ReclaimAnswer {
         let snapshot = snapshot(question)
         if now < nextLook && isPutOff(snapshot) { return .nothing }
-        let decision = policy.decide(snapshot)
+        var decision = policy.decide(snapshot)
+        errors.change(&decision)
         if needs.contains(.ruleMemory) { history.rules = policy.follow(snapshot) }
         if let course = decision.course, !dryRun { history.course = course }
         if let lmkd = decision.lmkd { history.lmkd = lmkd }
@@ -321,6 +324,11 @@ final class Reclaimer {
         }
         let why = "\(candidate.reason); \(candidate.evidence?.text ?? snapshot.reason)"
         let comparison = Comparison(candidate.evidence ?? snapshot.demanded(under: guardrails.limits))
+        if let first = decision.erredFrom.flatMap({ snapshot.process($0) }), chosen == 0 {
+            recorder.event(
+                .fault, at: now, app: process.profile.name, pid: process.pid, Lapse.policyErred.rawValue,
+                reason: "the policy's first choice was \(first.name) (limits.policy_errs)")
+        }
         if candidate.isReported { writeReport(decision, snapshot) }
         recorder.event(
             .action, at: now, app: process.profile.name, pid: process.pid, scene: action.scene, action.name,
