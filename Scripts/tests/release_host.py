@@ -22,7 +22,7 @@ apps: [ { name: a }, { name: b }, { name: c } ]
 user: [ { at: 1s, launch: a }, { at: 3s, launch: b }, { at: 6s, launch: c } ]
 """
 CANNOT_CREATE, CANNOT_WRITE = 73, 74
-REFUSED = 71
+FAILED, REFUSED = 70, 71
 MOST = 200
 """Of a command that writes more often, so many of the first writes are tried."""
 
@@ -127,21 +127,24 @@ class RefusedMemory(ReleaseCase):
                 self.assertEqual(self.tables("out"), whole, where)
             else:
                 refused += 1
-                self.assertEqual(result.returncode, REFUSED, where)
+                self.assertIn(result.returncode, (FAILED, REFUSED), where)
                 lines = [line for line in result.stderr.splitlines() if not line.startswith("plimsoll: warning: ")]
                 self.assertEqual(len(lines), 1, where)
-                self.assertRegex(lines[0], r"^plimsoll: the host ", where)
-                self.assertFalse((self.directory / "out/manifest.json").exists(), where)
+                # What jemalloc is refused for itself, it refuses the run.
+                words = r"the host " if result.returncode == REFUSED else r"at .* of a run with seed \d+: jemalloc refused "
+                self.assertRegex(lines[0], f"^plimsoll: {words}", where)
+                manifest = self.directory / "out/manifest.json"
+                self.assertFalse(manifest.exists() and '"completed"' in manifest.read_text("utf-8"), where)
             shutil.rmtree(self.directory / "out", ignore_errors=True)
         print(f"{call}: {calls} calls of at least {least} bytes; {refused} refusals ended the run, the others changed nothing")
         return refused
 
     def test_memory_that_the_host_refuses_once_is_said_in_a_line_or_changes_nothing(self) -> None:
-        # The device's memory is among it.
-        self.assertGreaterEqual(self.assert_refusals_are_said_or_do_not_matter("mmap", 1 << 20), 2)
+        # The device's memory. Smaller maps are the heap of the program itself, without which Swift ends it.
+        self.assertGreaterEqual(self.assert_refusals_are_said_or_do_not_matter("mmap", 16 << 20), 2)
         # Tables with an entry per page of a device are maps of their own if it is a large one.
         self.write(SCENARIO.replace("128MiB", "8GiB"))
-        self.assertGreaterEqual(self.assert_refusals_are_said_or_do_not_matter("mmap", 1 << 20), 3)
+        self.assertGreaterEqual(self.assert_refusals_are_said_or_do_not_matter("mmap", 16 << 20), 3)
 
     def test_advice_that_the_host_refuses_once_is_said_in_a_line_or_changes_nothing(self) -> None:
         self.assert_refusals_are_said_or_do_not_matter("madvise", 0)
