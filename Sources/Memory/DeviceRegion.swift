@@ -13,13 +13,13 @@ final class DeviceRegion {
     let state: UnsafeMutablePointer<RegionState>
 
     /// Maps the region and writes the reserved bytes at its start: the system's own memory.
-    init(_ size: DevicePages) throws(DeviceMemoryFailure) {
+    ///
+    /// - Parameter mayMove: Whether the host may move memory within the region; see `PageBacking`.
+    init(_ size: DevicePages, mayMove: Bool = true) throws(DeviceMemoryFailure) {
         try DeviceRegion.probe(size.promised)
         let base = try DeviceRegion.map(size.ceiling * size.spread, of: size.ceiling)
-        // The whole reserved part is written at once, so huge pages waste no memory there.
-        _ = madvise(base, size.reserved.bytes, MADV_HUGEPAGE)
         state = .allocate(capacity: 1)
-        state.initialize(to: RegionState(base: base, size: size))
+        state.initialize(to: RegionState(base: base, size: size, mayMove: mayMove))
         memset(base, 0x5a, size.reserved.bytes)
     }
 
@@ -73,10 +73,10 @@ struct RegionState: ~Copyable {
     var pages: PageBooks
     private(set) var backing: PageBacking
 
-    init(base: UnsafeMutableRawPointer, size: DevicePages) {
+    init(base: UnsafeMutableRawPointer, size: DevicePages, mayMove: Bool) {
         self.base = base
         pages = PageBooks(size)
-        backing = PageBacking(base: base, addresses: pages.runs.pages, most: pages.ceiling)
+        backing = PageBacking(base: base, addresses: pages.runs.pages, most: pages.ceiling, mayMove: mayMove)
         if pages.reserved > 0 { backing.add(pages.reserved, at: 0, free: pages.runs) }
     }
 
@@ -122,11 +122,13 @@ struct RegionState: ~Copyable {
         memset(base + range.lowerBound * DeviceRegion.pageSize, byte, range.count * DeviceRegion.pageSize)
     }
 
-    /// Gives the frames of compressed pages back to the host.
-    mutating func drop(_ range: Range<Int>) { backing.discard(range) }
+    /// Compressed pages lose their frames.
+    mutating func drop(_ range: Range<Int>) { backing.drop(range) }
 
     /// Takes pages back.
     mutating func takeBack(_ count: Int, at address: UnsafeMutableRawPointer) {
-        pages.takeBack(count, at: (address - base) / DeviceRegion.pageSize)
+        let page = (address - base) / DeviceRegion.pageSize
+        pages.takeBack(count, at: page)
+        backing.noteFree(page..<page + count)
     }
 }

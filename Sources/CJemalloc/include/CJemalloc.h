@@ -44,4 +44,15 @@ extern const char *const plimsoll_compiled_options;
 ///     otherwise NULL. Valid until the process ends.
 const char *plimsoll_settle_options(void);
 
+/// Asks the host for leave to move pages within a range of anonymous memory (userfaultfd, Linux 6.8). No fault is
+/// intercepted.
+///
+/// \return A file descriptor, or -1 if the host does not allow it.
+int plimsoll_open_mover(void *start, size_t bytes);
+
+/// Moves pages, with their frames, to addresses without frames. The addresses that they leave read as zeros.
+///
+/// \return The bytes that were moved, from the start on: fewer than asked for if the host refuses one of the pages.
+size_t plimsoll_move_pages(int mover, void *to, void *from, size_t bytes);
+
 #endif
