@@ -29,6 +29,8 @@ public struct AppTally: Sendable {
     public var stalls = 0
     /// The time that the app's processes waited for memory.
     public var stallTime: TimeSpan = .zero
+    /// The part of it for which they were active.
+    public var activeStallTime: TimeSpan = .zero
     /// The time in each state so far, by its place. A prewarmed process counts as suspended.
     private var states = [TimeSpan](repeating: .zero, count: ProcessPhase.allCases.count)
     /// The present state and when it began.

@@ -35,8 +35,6 @@ public struct RunTally: Sendable {
     public var stalls = 0
     /// The time that processes waited for memory, summed.
     public var stallTime: TimeSpan = .zero
-    /// The part of it that active apps waited.
-    public var activeStallTime: TimeSpan = .zero
     /// How often the policy ranked a process, or was asked for memory and ranked none.
     public var decisions = 0
     /// Actions that a limit refused.
@@ -55,6 +53,9 @@ public struct RunTally: Sendable {
     public var events = 0
     /// What happened to each app, in the scenario's order. Its launches and terminations are in the lists above.
     public var apps: [AppTally]
+
+    /// The part of `stallTime` that active apps waited.
+    public var activeStallTime: TimeSpan { apps.reduce(.zero) { $0 + $1.activeStallTime } }
 
     /// Processes that ended before they had saved their data.
     public var dataLost: Int { apps.reduce(0) { $0 + $1.dataLost } }

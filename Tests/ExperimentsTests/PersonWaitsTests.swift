@@ -11,7 +11,7 @@ struct PersonWaitsTests {
         front: TimeSpan = .zero, _ launches: [(app: String, at: Int64, latency: Int64?)]
     ) -> RunTally {
         var tally = RunTally(scenario: "s", policy: "p", seed: 1, ceiling: .gibibytes(1), apps: ["mail", "maps"])
-        tally.activeStallTime = front
+        tally.apps[1].activeStallTime = front
         tally.launches = launches.map { app, at, latency in
             .init(
                 app: app, kind: .cold, tapped: .zero + .seconds(at),

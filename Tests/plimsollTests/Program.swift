@@ -25,8 +25,8 @@ enum Program {
         return folder
     }
 
-    /// Runs `plimsoll` with the arguments; `shell` wraps the command, as in `ulimit -f 8; exec "$@"`. Runs of yardsticks
-    /// are kept in the folder `cache`, if it is not empty.
+    /// Runs `plimsoll` with the arguments; `shell` wraps the command, as in `ulimit -f 8; exec "$@"`. Runs of
+    /// yardsticks are kept in the folder `cache`, if it is not empty.
     static func run(
         _ arguments: [String], in folder: URL, shell: String? = nil, cache: String = "",
         meanwhile: (Process) throws -> Void = { _ in }

@@ -1,6 +1,5 @@
 import Experiments
 import Foundation
-import Glibc
 import Memory
 
 /// Rows of yardsticks' runs that this build has made for other comparisons.

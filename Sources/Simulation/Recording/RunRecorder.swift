@@ -151,8 +151,11 @@ final class RunRecorder {
     /// Records that a process has waited for memory.
     func waitEnded(of process: LiveProcess, since: Instant, until now: Instant) {
         tally.stallTime += now - since
-        if process.phase == .active { tally.activeStallTime += now - since }
-        count(of: process) { $0.stallTime += now - since }
+        let isActive = process.phase == .active
+        count(of: process) { tally in
+            tally.stallTime += now - since
+            if isActive { tally.activeStallTime += now - since }
+        }
         keptWaits?.append(
             MemoryWait(
                 app: process.profile.name, since: since, until: now, wasForeground: process.phase.isForeground))
