@@ -11,7 +11,7 @@ public struct RunValues: Sendable {
     /// Indexed by metric, then by run; NaN if the run has no value.
     private var values: [[Double]]
 
-    /// - Parameter metrics: Columns of `summary.csv`, or `seconds_lost`. The columns that count launches are added, lost
+    /// - Parameter metrics: Columns of `summary.csv`, or `seconds_lost`. Columns that count launches are added, lost
     ///   ones too: they tell whether runs are comparable and whether all seeds have the same user.
     public init(_ metrics: [String], of plan: ExperimentPlan) {
         let names = RunTables.summary.columns.map(\.name)
