@@ -14,6 +14,8 @@ extension Trial {
         var shorter = world
         shorter.document = world.document.ending(after: part)
         guard case .success = shorter.reading else { return }
+        // A model draws by its place among the user's events.
+        guard models(of: shorter) == models(of: world) else { return }
         let place = "\(folder)/shorter.yaml"
         try write(shorter.document.denseYAML, to: place, .beginning)
         var words = shorter.arguments(in: folder, out: "\(folder)/s")
@@ -30,6 +32,11 @@ extension Trial {
         let text =
             differing.map { "\($0.0) and in the shorter run \($0.1)" } ?? "\(first.count) and \(second.count) rows"
         throw Fault(check: .beginning, kind: "events.csv has another beginning", text: text)
+    }
+
+    private func models(of world: World) -> [Int] {
+        let user = world.document["user"]?.elements ?? []
+        return user.indices.filter { user[$0]["model"] != nil }
     }
 
     private var knowsFuture: Bool {

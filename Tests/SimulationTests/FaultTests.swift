@@ -87,6 +87,24 @@ struct FaultTests {
         }
     }
 
+    @Test("a launch that meets a hanging app waits for it, and its parts add up: the run ends where they do not")
+    func hangsIntoLaunch() throws {
+        let waits = try (1...8).flatMap { seed in
+            try TableRow.all(
+                in: runToEnd(
+                    plan {
+                        $0.seed = UInt64(seed)
+                        $0.device.ceiling = .mebibytes(512)
+                        $0.user = (0..<40).map { .once(.launch(AppID($0 % 2)), at: .zero + .milliseconds($0 * 1_500)) }
+                        $0.apps[0].faults.hangsAfter = .seconds(1)
+                        $0.apps[0].faults.hangsFor = .seconds(4)
+                    }
+                ).launches
+            ).filter { $0["app"] == "a" }.map { Double($0["earlier_work_ms"]) ?? 0 }
+        }
+        #expect(waits.contains { $0 > 500 } && waits.allSatisfy { $0 <= 4_500 }, "\(waits)")
+    }
+
     @Test("an app that hangs answers nothing meanwhile, and the watchdog ends it if it should leave the screen")
     func hangs() throws {
         func run(_ span: TimeSpan) throws -> [TableRow] {

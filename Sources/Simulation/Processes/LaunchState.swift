@@ -171,6 +171,12 @@ struct LaunchState {
         }
     }
 
+    /// The main thread has not answered, without the part before the tap.
+    mutating func addHang(from since: Instant, until now: Instant) {
+        guard let tapped = pending?.tapped else { return }
+        pending?.parts.earlierWork += now - max(tapped, since)
+    }
+
     /// Adds a wait for memory to the launch, without the part before the tap.
     mutating func addWait(from since: Instant, until now: Instant) {
         guard let tapped = pending?.tapped else { return }

@@ -206,6 +206,7 @@ final class LiveProcess {
 
     /// The main thread has done its work.
     func endRunning(at now: Instant) {
+        if let since = thread.hangsSince { launch.addHang(from: since, until: now) }
         thread.finish()
         launch.endWork(at: now)
     }
