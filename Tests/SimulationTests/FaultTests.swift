@@ -89,13 +89,16 @@ struct FaultTests {
 
     @Test("a launch that meets a hanging app waits for it, and its parts add up: the run ends where they do not")
     func hangsIntoLaunch() throws {
-        let waits = try (1...8).flatMap { seed in
+        let turns: [UserEntry] = (0..<40).map { number in
+            .once(.launch(AppID(number % 2)), at: Instant(microseconds: Int64(number) * 1_500_000))
+        }
+        let waits: [Double] = try (1...8).flatMap { seed in
             try TableRow.all(
                 in: runToEnd(
                     plan {
                         $0.seed = UInt64(seed)
                         $0.device.ceiling = .mebibytes(512)
-                        $0.user = (0..<40).map { .once(.launch(AppID($0 % 2)), at: .zero + .milliseconds($0 * 1_500)) }
+                        $0.user = turns
                         $0.apps[0].faults.hangsAfter = .seconds(1)
                         $0.apps[0].faults.hangsFor = .seconds(4)
                     }
