@@ -43,16 +43,20 @@ package struct PersonWaits: Hashable, Sendable {
         return "\(endsInFront),\(front.microseconds)" + taps.joined()
     }
 
-    /// Nil if the text is not a `text`.
+    /// No run lasts so long, in microseconds.
+    private static let most = Int64(1) << 50
+
+    /// Nil if the text is not a `text` of a run.
     package init?(parsing text: some StringProtocol) {
         let parts = text.split(separator: ";", omittingEmptySubsequences: false)
             .map { $0.split(separator: ",", omittingEmptySubsequences: false) }
         guard parts[0].count == 2, let ends = Int(parts[0][0]), let front = Int64(parts[0][1]) else { return nil }
+        guard (0..<1 << 20).contains(ends), (0..<PersonWaits.most).contains(front) else { return nil }
         var taps: [Tap] = []
         for part in parts.dropFirst() {
             guard part.count == 3, let app = Int(part[0]), let at = Int64(part[1]) else { return nil }
             let latency = Int64(part[2])
-            guard latency != nil || part[2].isEmpty else { return nil }
+            guard latency.map({ (0..<PersonWaits.most).contains($0) }) ?? part[2].isEmpty else { return nil }
             taps.append(Tap(app: app, at: at, latency: latency))
         }
         (endsInFront, self.front, self.taps) = (ends, TimeSpan(microseconds: front), taps)

@@ -56,7 +56,8 @@ struct PersonWaitsTests {
         #expect(PersonWaits(parsing: made.text) == made)
         let row = RunRow("a,b\t\(made.text)")
         #expect(row.summary == "a,b" && row.waits == made && row.text == "a,b\t\(made.text)")
-        for text in ["", "1", "1,x", "0,0;", "0,0;1,2", "0,0;1,2,x", "0,0;1,2,3,4", "a,0"] {
+        let damaged = ["", "1", "1,x", "0,0;", "0,0;1,2", "0,0;1,2,x", "0,0;1,2,3,4", "a,0"]
+        for text in damaged + ["0,9223372036854775807", "0,0;1,2,-1"] {
             #expect(PersonWaits(parsing: text) == nil, "\(text)")
             let row = RunRow("a,b\t\(text)")
             #expect(row.waits == nil && row.summary == "a,b\t\(text)")

@@ -155,7 +155,7 @@ struct FaultTests {
             }
         }
         let (sound, run) = (try runToEnd(five(.zero)), try runToEnd(five(.one)))
-        let erred = faults(run).filter { $0["detail"] == "policy_erred" }
+        let erred = faults(run).filter { $0["detail"] == "policy_error" }
         #expect(!erred.isEmpty && faults(sound).isEmpty)
         #expect(erred.allSatisfy { $0["reason"].hasPrefix("the policy's first choice was ") })
         #expect(erred.allSatisfy { !$0["reason"].contains("was \($0["app"]) ") }, "\(erred)")

@@ -24,7 +24,9 @@ struct KeptRuns {
 
     /// Reads the rows of this build; nil if nothing is to be kept.
     init?(_ environment: [String: String] = ProcessInfo.processInfo.environment) {
-        guard let folder = KeptRuns.folder(environment), let allocator = try? AllocatorDescription() else { return nil }
+        guard BuildIdentity.current != "unknown", let folder = KeptRuns.folder(environment),
+            let allocator = try? AllocatorDescription()
+        else { return nil }
         let (variable, file) = (allocator.foreignEnvironment, allocator.foreignFile)
         self.allocator = "\(allocator.version) \(variable ?? "") \(file ?? "")"
         path = "\(folder)/yardsticks-\(BuildIdentity.current).txt"

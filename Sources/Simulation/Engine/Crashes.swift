@@ -71,7 +71,7 @@ enum Lapse: String, CaseIterable {
     case crash
     case hang
     /// The policy took another candidate than its first choice.
-    case policyErred = "policy_erred"
+    case policyErred = "policy_error"
     /// A process that was ended stays for a while.
     case slowExit = "slow_exit"
 }

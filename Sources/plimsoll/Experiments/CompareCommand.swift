@@ -77,6 +77,9 @@ struct CompareCommand: ParsableCommand {
     func validate() throws {
         try refuseEmpty(out, "--out")
         if resume && out == nil { throw ValidationError("--resume: name the folder of the comparison with --out DIR") }
+        for (name, price) in [("--end-price", endPrice), ("--lost-launch-price", lostLaunchPrice)] {
+            if price > .hours(1) { throw ValidationError("\(name) \(price): expected a time of at most 1h") }
+        }
         if options.policies.isEmpty {
             throw ValidationError("name at least one --policy; the others are compared with the first")
         }
