@@ -232,3 +232,10 @@ def end_in_order(name: str, main: Callable[[], int]) -> NoReturn:
             print(f"{name}: {error}", file=sys.stderr)
         status = 74
     raise SystemExit(status)
+
+
+def positive(text: str) -> int:
+    """An argument that is a whole number from 1 on."""
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError("must be a whole number from 1 on")
+    return int(text)

@@ -7,22 +7,28 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from release import SHIPPED, ReleaseCase, each, long
+from release import SHIPPED, each, long
+from release_terminal import TerminalCase
 from synthetic_run import METRICS, NOT_DRAWN
 from test_report import data_of
 
 from plimsoll_tools.plotting import kills, metrics
 from plimsoll_tools.plotting.run_directory import read_run
 
-EVENING = "evening-on-iphone"
+FELT = "evening-commute"
 """All its felt ends are explained, so one of them is, too."""
+ON_TERMINAL = "headline"
+"""Its page is made on a terminal."""
 
 
-class Report(ReleaseCase):
+class Report(TerminalCase):
     def explained(self, run: Path, *options: object) -> dict[str, Any]:
         """The run as a page shows it, whose explanations all have their places."""
         out = self.directory / "page.html"
         self.script("report", run, "--out", out, *options)
+        return self.explained_by(out)
+
+    def explained_by(self, out: Path) -> dict[str, Any]:
         shown: dict[str, Any] = data_of(out)["runs"][0]
         blocks = shown["explained"]["blocks"]
         self.assertEqual(shown["explained"]["note"], "")
@@ -67,10 +73,15 @@ class Report(ReleaseCase):
 
     @long
     def test_the_first_page_of_an_evening_explains_every_end_that_the_user_felt(self) -> None:
-        self.assert_explains_felt_ends(EVENING)
+        self.assert_explains_felt_ends(FELT)
 
     @long
-    @each(tuple(name for name in SHIPPED if name != EVENING))
+    def test_the_page_of_the_headline_explains_its_end_and_is_never_silent_for_long_on_a_terminal(self) -> None:
+        self.assert_speaks("report run --out page.html", "making the page")
+        self.assertGreater(len(self.explained_by(self.directory / "page.html")["explained"]["blocks"]), 0)
+
+    @long
+    @each(tuple(name for name in SHIPPED if name not in (FELT, ON_TERMINAL)))
     def test_a_page_of_each_scenario_explains_an_end(self, scenario: str) -> None:
         # To explain a run on real memory repeats it there; what is said is the same.
         run = self.run_of(scenario, "accounting")

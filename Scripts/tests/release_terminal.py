@@ -12,9 +12,8 @@ import time
 import unittest
 from pathlib import Path
 
-from release import UNMET, ReleaseCase, each, long
+from release import SCENARIOS, UNMET, ReleaseCase, each, long
 
-from plimsoll_tools.checkout import ROOT
 from plimsoll_tools.session import on_terminal
 
 COMMUTER = "Scenarios/seeded-commuter.yaml"
@@ -22,14 +21,12 @@ COMMUTER = "Scenarios/seeded-commuter.yaml"
 COMMANDS = {
     "run Scenarios/headline.yaml --out made": r"\d+%  \d+:\d\d of 15:00 ",
     "plot run": r"drawing: \d of \d pictures",
-    "report run": "making the page",
-    "explain run --app editor --most 1": r"of at most \d+ changes? tried|repeating the run: \d+:\d\d of ",
     f"compare {COMMUTER} --policy ladder --policy jetsam --seeds 1..3 --backend accounting --out c": r"\d+ of \d+ runs",
     f"sweep {COMMUTER} --vary device.ceiling=768MiB..1536MiB/2 --seeds 1..2 --backend accounting --out s": r"\d+ of \d+ runs",
     "survive --like photo-editor --footprint 300MiB --device iphone-13 --day gaming --seeds 1..2 --out v": r"\d+ of \d+ runs",
     f"tune {COMMUTER} --policy jetsam --trials 3 --seeds 1..2 --held-out-seeds 101..105 --confirm accounting": r"\d of \d+ done",
 }
-"""Each with what its line must say. `run` is a run of the headline. A counter has a total."""
+"""Each with what its line must say. A counter has a total. release_report.py has the report, shipped_readme.py an explanation."""
 
 MOST_S = 2.5
 """The longest silence: half a second between two beats of a line, a second for what comes before the first line, or holds
@@ -80,23 +77,39 @@ class Silence:
         self.last_s, self.last_cpu_s = now, cpu
 
 
-class Waiting(ReleaseCase):
-    @long
-    @each(tuple(COMMANDS))
-    def test_a_command_is_never_silent_for_long_on_a_terminal(self, command: str) -> None:
-        (self.directory / "Scenarios").symlink_to(ROOT / "Scenarios")
+class TerminalCase(ReleaseCase):
+    """A test of a command on a terminal."""
+
+    def with_scenarios(self) -> None:
+        """The test's folder has the scenarios, as the checkout's has."""
+        scenarios = self.directory / "Scenarios"
+        if not scenarios.is_symlink():
+            scenarios.symlink_to(SCENARIOS)
+
+    def assert_speaks(self, command: str, says: str, stdout: Path | None = None) -> None:
+        """The command says this, and is never silent for long. `run` is a run of the headline. A file may take stdout."""
+        self.with_scenarios()
         if " run " in f" {command.partition(' ')[2]} ":
             shutil.copytree(self.run_of("headline", "accounting"), self.directory / "run")
         environment = {**os.environ, "TERM": "xterm", "PLIMSOLL_PYTHON": sys.executable}
         environment.pop("PLIMSOLL_SHARED", None)
         silence = Silence()
         words = [self.plimsoll, *shlex.split(command)]
+        if stdout:
+            words = ["sh", "-c", 'exec "$@" > "$0"', str(stdout), *words]
         status = on_terminal(words, silence.hear, folder=self.directory, environment=environment)
         silence.end()
         self.assertIn(status, (0, UNMET), silence.text)
         print(f"{command.partition(' ')[0]}: silent for {silence.longest_s:.2f} s at most, {silence.place}")
-        self.assertRegex(silence.text, COMMANDS[command])
+        self.assertRegex(silence.text, says)
         self.assertLess(silence.longest_s, MOST_S, silence.place)
+
+
+class Waiting(TerminalCase):
+    @long
+    @each(tuple(COMMANDS))
+    def test_a_command_is_never_silent_for_long_on_a_terminal(self, command: str) -> None:
+        self.assert_speaks(command, COMMANDS[command])
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ from slowest import MOST, table, timed
 from stages import Command, Stages
 
 from plimsoll_tools.checkout import ROOT
-from plimsoll_tools.command_line import Parser
+from plimsoll_tools.command_line import Parser, positive
 
 BIN = ROOT / ".venv/bin"
 PYTHON: Command = (BIN / "python", "-E", "-s")
@@ -63,6 +63,8 @@ def arguments() -> argparse.Namespace:
          "of Containerfile where podman or docker works"),
     ):
         group.add_argument(f"--{name}", action="store_true", help=text)
+    parser.add_argument("--within", metavar="SECONDS", type=positive,
+                        help="with --all: begin no test of the shipping build later than this, but skip it")  # fmt: skip
     parser.add_argument("--sanitize", action="append", default=[], choices=("address", "thread", "undefined"),
                         help="also run the Swift tests under a sanitizer, which is slow; may be repeated")  # fmt: skip
     return parser.parse_args()
@@ -115,6 +117,10 @@ class Everything:
             lint.append(("shellcheck", "--external-sources", "--", *scripts))
         return lint
 
+    def in_time(self) -> tuple[object, ...]:
+        """The seconds that are left for tests to begin in."""
+        return ("--within", max(1, round(self.given.within - (time.monotonic() - BEGAN)))) if self.given.within else ()
+
     def archive(self) -> list[Command]:
         """What others download, with nothing of this machine's environment; it is also tried in other distributions."""
         folder = self.scratch / "archive"
@@ -148,10 +154,11 @@ class Everything:
             stages.run("tests of the program", self.tests("run_tests", *program, extent), needs=built)
         if self.given.all:
             stages.finish("shipping build")
-            long = self.tests("run_tests", "--program", SHIPPED / "plimsoll", "--long")
-            stages.run("long tests of the shipping program", long, needs="shipping build")
-            shipped = self.tests("run_tests", "--shipped", SHIPPED / "plimsoll", *program)
-            stages.run("tests of the shipping program", shipped, needs="shipping build")
+            for name, words in (
+                ("tests of the shipping program", ("--shipped", SHIPPED / "plimsoll", *program)),
+                ("long tests of the shipping program", ("--program", SHIPPED / "plimsoll", "--long")),
+            ):
+                stages.run(name, self.tests("run_tests", *words, *self.in_time()), needs="shipping build")
         if self.given.package:
             stages.run("archive", *self.archive())
             if self.has_engine():

@@ -38,7 +38,7 @@ from typing import Any
 from check_host import available
 from slowest import line_of_time
 
-from plimsoll_tools.command_line import Parser
+from plimsoll_tools.command_line import Parser, positive
 
 FOLDER = Path(__file__).resolve().parent
 SKIPS, TIMES, CPU = "skips.txt", "times.tsv", "cpu.txt"
@@ -258,10 +258,16 @@ def run_jobs(
     return 1 if failed else 0
 
 
-def positive(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError("must be a whole number from 1 on")
-    return int(text)
+def within(seconds: float, run: Run) -> Run:
+    """Skips the jobs that have not begun so many seconds from now on."""
+    end = time.monotonic() + seconds
+
+    def begun(job: Job, scratch: Path) -> Outcome:
+        if time.monotonic() < end:
+            return run(job, scratch)
+        return Outcome(0, 0, 0, "", "", f"{job.name}: machine: not begun within {seconds:.0f} s\n", "")
+
+    return begun
 
 
 def add_options(parser: Parser) -> None:
@@ -284,6 +290,7 @@ def arguments() -> tuple[Parser, argparse.Namespace]:
         ("long", "these long ones alone"),
     ):
         extent.add_argument(f"--{name}", dest="extent", action="store_const", const=name, help=text)
+    parser.add_argument("--within", metavar="SECONDS", type=positive, help="skip the tests that have not begun by then")
     parser.add_argument("--list", action="store_true", help="print the names of the tests, run nothing")
     return parser, parser.parse_args()
 
@@ -325,7 +332,8 @@ def main() -> int:
     if not jobs:
         parser.error(f"no test is called {' or '.join(map(repr, given.words))}; --list names them")
     at_once = (2 if available() >= TWO_AT_ONCE else 1) if of_program else os.cpu_count() or 1
-    return run_jobs(jobs, given.jobs or at_once, given.skips, given.times)
+    run = within(given.within, run_apart) if given.within else run_apart
+    return run_jobs(jobs, given.jobs or at_once, given.skips, given.times, run)
 
 
 if __name__ == "__main__":

@@ -8,14 +8,17 @@ import shlex
 import unittest
 from pathlib import Path
 
-from release import KERNEL_REPORT, SCENARIOS, ReleaseCase
+from release import KERNEL_REPORT
+from release_terminal import TerminalCase
 
 from plimsoll_tools import session
 from plimsoll_tools.checkout import ROOT
 
 README = (ROOT / "README.md").read_text("utf-8")
+PICTURE = (ROOT / "Sources/plimsoll/plimsoll.docc/session.svg").read_text("utf-8")
 NOT_RUN = {
     "Scripts/test": "this test is a part of it",
+    "plimsoll explain runs/headline --guesses": "release_explain.py plays all its runs",
     "Scripts/package": "Scripts/test --package runs it",
     "Scripts/sweep-on slurm": "it needs Slurm; .ci/run tries it on a real one",
     "docker run": "README says that it is not tried",
@@ -23,8 +26,8 @@ NOT_RUN = {
 SHORTER = {
     "--seeds 1..20": "--seeds 1..3",
     "--seeds 1..5": "--seeds 1..2",
-    "--day gaming": "--day gaming --seeds 1..6",
-    "explain runs/headline --guesses": "explain runs/headline --app chat-notify",
+    "--day gaming": "--day gaming --seeds 1..2",
+    "report runs/headline": "report runs/headline --explain 1",
     "--trials 40": "--trials 4 --seeds 1..2 --held-out-seeds 101..105 --confirm accounting",
     "Scripts/run Scenarios/headline.yaml": "Scripts/run Scenarios/headline.yaml --backend accounting",
 }
@@ -61,10 +64,10 @@ def quoted(first: str) -> list[str]:
     return found
 
 
-class Readme(ReleaseCase):
+class Readme(TerminalCase):
     def setUp(self) -> None:
         super().setUp()
-        (self.directory / "Scenarios").symlink_to(SCENARIOS)
+        self.with_scenarios()
         (self.directory / "program").mkdir()
         (self.directory / "program" / "plimsoll").symlink_to(self.plimsoll)
         os.environ["PATH"] = f"{self.directory / 'program'}{os.pathsep}{os.environ['PATH']}"
@@ -90,19 +93,21 @@ class Readme(ReleaseCase):
         for part in (*NOT_RUN, *SHORTER):
             self.assertIn(part, " ".join(commands()), "README has it no more")
 
-    def test_the_run_and_the_explanation_that_it_quotes_say_so(self) -> None:
+    def test_the_run_that_it_quotes_says_so(self) -> None:
         run = ["run", "Scenarios/headline.yaml", "--backend", "accounting", "--out", "runs/headline"]
         said = self.ends("plimsoll", *run, "--report-follows", folder=self.directory).stdout.splitlines()
         # The first line has the duration, and the last one is that of Scripts/run.
         self.assertEqual(said[1:], quoted("headline on an iPhone 13")[1:-1])
-        words = ["explain", "runs/headline", "--app", "editor", "--most", "1"]
-        why = self.ends("plimsoll", *words, folder=self.directory).stdout
-        self.assertEqual(why.rstrip("\n").splitlines(), quoted("editor was ended"))
+
+    def test_the_explanation_that_it_quotes_is_what_a_person_gets_who_is_never_left_in_silence_for_long(self) -> None:
+        why = self.directory / "why.txt"
+        says = r"of at most \d+ changes? tried|repeating the run: \d+:\d\d of "
+        self.assert_speaks("explain run --app editor --most 1", says, stdout=why)
+        self.assertEqual(why.read_text("utf-8").rstrip("\n").splitlines(), quoted("editor was ended"))
 
     def test_the_recorded_session_is_what_the_program_says(self) -> None:
-        picture = (ROOT / "Sources/plimsoll/plimsoll.docc/session.svg").read_text("utf-8")
         screen = session.recorded(session.SESSION, Path(self.plimsoll), ("--backend", "accounting"))
-        self.assertEqual(session.texts(picture), session.texts(session.drawn(screen, "")), "record it anew: plimsoll_tools/session.py")
+        self.assertEqual(session.texts(PICTURE), session.texts(session.drawn(screen, "")), "record it anew: plimsoll_tools/session.py")
 
     def test_the_scenario_of_the_readme_holds_what_it_expects(self) -> None:
         text = README.split("```yaml\n")[1].split("```")[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -12,6 +13,7 @@ import unittest
 from pathlib import Path
 
 from harness import SCRIPTS, FolderCase
+from run_tests import Job, Outcome, run_all, within
 
 SETUP = '#!/bin/sh\necho "setup $*" >&2; exit "${REFUSES:-0}"\n'
 SWIFT = '#!/bin/sh\necho "swift $*"; case "$*" in *"$BROKEN"*) exit 3;; esac\n'
@@ -84,6 +86,22 @@ class WholeTest(FolderCase):
             self.assertIn(extent, out)
         self.assertNotIn("--short", out)
         self.assertIn("--short", self.said()[1])
+
+    def test_what_has_not_begun_in_time_is_skipped_and_named(self) -> None:
+        self.assertNotIn("--within", self.said("--all", "--no-install")[1])
+        out = self.said("--all", "--no-install", "--within", "1000")[1]
+        told = re.findall(r"^python .*--(shipped|long).* --within (\d+)", out, re.MULTILINE)
+        self.assertEqual({name for name, _ in told}, {"shipped", "long"}, out)
+        for _, seconds in told:
+            self.assertTrue(900 < int(seconds) <= 1000, seconds)
+        jobs = [Job(name, "x.py", is_one_test=True) for name in ("early", "late")]
+
+        def run(job: Job, _: Path) -> Outcome:
+            time.sleep(1.1)
+            return Outcome(0, 1.1, 0, "", "", "", "")
+
+        ends = [(job.name, outcome.skips) for job, outcome in run_all(jobs, 1, self.directory, within(1, run))]
+        self.assertEqual(ends, [("early", ""), ("late", "late: machine: not begun within 1 s\n")])
 
     def test_without_an_engine_no_container_is_tried(self) -> None:
         _, out, _ = self.said("--quick", "--package", "--no-install", BROKEN="info")
