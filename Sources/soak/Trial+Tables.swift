@@ -27,8 +27,9 @@ extension Trial {
     }
 
     /// What a cell holds that is no figure: the end of its type's range, or no number.
-    private static let noFigures =
-        ["9223372036854775807", "9223372036854775808", "18446744073709551615", ",nan", ",inf", ",-inf"]
+    private static let noFigures = [
+        "9223372036854775807", "9223372036854775808", "18446744073709551615", ",nan", ",inf", ",-inf",
+    ]
 
     /// No figure is the end of its type's range, or no number.
     private func checkCells(_ bytes: [UInt8], _ table: String) throws(Fault) {
@@ -36,8 +37,8 @@ extension Trial {
         let data = Data(bytes)
         for word in Trial.noFigures {
             guard let place = data.range(of: Data(word.utf8)) else { continue }
-            let line = bytes[..<place.lowerBound].split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).last ?? []
-            let index = line.count { $0 == UInt8(ascii: ",") }
+            let index = bytes[..<place.lowerBound].reversed().prefix { $0 != UInt8(ascii: "\n") }
+                .count { $0 == UInt8(ascii: ",") }
             let columns = TableReader(bytes, columns: []).columns
             let column = columns.indices.contains(index) ? columns[index] : "a column"
             throw Fault(check: .tables, kind: "\(table).csv: \(column) is no figure", text: word)
