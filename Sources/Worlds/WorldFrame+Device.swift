@@ -27,7 +27,6 @@ extension WorldFrame {
             putKernel(over: compressor, in: &device)
             putSwap(over: compressor, in: &device)
         }
-        device.put(["rewrite": 20], from: Draw(seed, "rewrite"))
         return device.tree
     }
 
