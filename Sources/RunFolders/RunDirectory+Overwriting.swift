@@ -26,7 +26,9 @@ extension RunDirectory {
         try removeJetsamEvents()
         // The marks are removed last: a run whose removal was cut short keeps them, so --force can overwrite it
         // again.
-        for file in tables.filter({ !RunDirectory.marks.contains($0) }) + RunDirectory.marks { try remove(file) }
+        for file in tables.filter({ !RunDirectory.marks.contains($0) }) + RunDirectory.marks.filter(tables.contains) {
+            try remove(file)
+        }
     }
 
     /// The name of the run's timeline in this folder, from its manifest.

@@ -46,7 +46,10 @@ package struct RunDirectory {
         // The folder of an experiment also has a package and a manifest, but other tables, and before its end a
         // ledger.
         let claimed = ours + [Ledger.file].filter(content.contains)
-        guard claimed.isEmpty || RunDirectory.marks.allSatisfy(content.contains) else {
+        guard
+            claimed.isEmpty || RunDirectory.marks.allSatisfy(content.contains)
+                || RunDirectory.isHardlyBegun(claimed, in: path)
+        else {
             throw Failure(
                 .cannotCreate, "\(path) holds \(claimed[0]), but no run that could be overwritten; give another --out")
         }
@@ -56,6 +59,18 @@ package struct RunDirectory {
                 "\(path)/scenario.yaml is the scenario itself and would be overwritten; give another --out")
         }
         (self.path, self.hold, earlier) = (path, hold, ours)
+    }
+
+    /// Whether these files are what a run leaves that is killed while it makes its folder: tables without a row, not
+    /// even that of their columns, and perhaps the scenario.
+    private static func isHardlyBegun(_ files: [String], in path: String) -> Bool {
+        let tables = files.filter { $0 != "scenario.yaml" }
+        return !tables.isEmpty
+            && tables.allSatisfy { file in
+                var status = stat()
+                return RunTables.known.contains { $0.file == file } && lstat("\(path)/\(file)", &status) == 0
+                    && status.st_mode & S_IFMT == S_IFREG && status.st_size == 0
+            }
     }
 
     /// Makes the folder if it is missing, takes it, and lists its content.

@@ -81,6 +81,28 @@ struct OverwritingTests {
         }
     }
 
+    @Test("--force overwrites what a run leaves that is killed while it makes its folder, and no table with rows")
+    func hardlyBegun() throws {
+        try within { folder in
+            let run = folder.appending(path: "r")
+            try FileManager.default.createDirectory(at: run, withIntermediateDirectories: true)
+            for file in ["samples.csv", "apps.csv"] { try Data().write(to: run.appending(path: file)) }
+            #expect(try Program.run(Self.arguments, in: folder).status == 73)
+            #expect(try Program.run(Self.arguments + ["--force"], in: folder).status == 0)
+            #expect(try content(run) == Set(RunDirectory.usualFiles))
+            for file in ["datapackage.json", "manifest.json", "summary.csv"] {
+                try FileManager.default.removeItem(at: run.appending(path: file))
+            }
+            let refused = try Program.run(Self.arguments + ["--force"], in: folder)
+            #expect(refused.status == 73 && refused.error.contains("no run that could be overwritten"))
+            // Nor a scenario that somebody keeps there.
+            for file in RunDirectory.usualFiles where file != "scenario.yaml" {
+                try? FileManager.default.removeItem(at: run.appending(path: file))
+            }
+            #expect(try Program.run(Self.arguments + ["--force"], in: folder).status == 73)
+        }
+    }
+
     @Test("the pictures are those that the scripts draw")
     func pictures() throws {
         let folder = Program.root.appending(path: "Scripts/plimsoll_tools/plotting")
