@@ -65,10 +65,14 @@ class FakeProgram(program.Program):
         row = fake_plimsoll.summary(job.scenario.stem, job.seed, json.loads(job.policy))
         if row is None:
             raise program.Refused(65, "picky refuses")
+        if job.is_against_unbounded:
+            row[program.SECONDS_LOST] = fake_plimsoll.seconds_lost(row)
         return {**row, **self.real_memory} if job.backend == "jemalloc" else row
 
 
 class TuneCase(FolderCase):
+    has_default_objectives = False
+
     def setUp(self) -> None:
         super().setUp()
         # Pictures take longer than the search; one test draws them.
@@ -87,6 +91,8 @@ class TuneCase(FolderCase):
         words = [str(word) for word in arguments]
         if "--held-out-seeds" not in words:
             words += ["--held-out-seeds", "101..106"]
+        if "--minimize" not in words and not self.has_default_objectives:
+            words += ["--minimize", "terminations_perceived", "--minimize", "launch_latency_p95_ms"]
         with mock.patch.object(MAIN, "Program", FakeProgram):
             return call_main(MAIN, *words)
 
@@ -433,6 +439,42 @@ class Readers(unittest.TestCase):
         self.assertIn("  p23: 90s\n", text)
 
 
+class Lost(TuneCase):
+    has_default_objectives = True
+
+    def test_without_a_wish_the_search_is_for_what_a_person_feels(self) -> None:
+        status, _, err = self.tune(self.scenario("day"), "--policy", "fake", "--trials", 3, "--out", self.directory / "out")
+        self.assertEqual((status, err), (0, ""))
+        goals = json.loads((self.directory / "out" / "tuning.json").read_text("utf-8"))["problem"]["objectives"]
+        least = [["terminations_felt", "minimize"], ["seconds_lost", "minimize"]]
+        self.assertEqual(goals, [*least, ["hot_launch_ratio", "maximize"]])
+        first = self.rows("trials.csv")[0]
+        self.assertGreater(float(first["seconds_lost"]), 0)
+
+    def test_what_is_lost_is_told_against_a_yardstick_that_runs_once(self) -> None:
+        day = self.scenario("day")
+        asked: list[program.Job] = []
+        found = program.Program(self.program(FAKE), 2)
+        self.addCleanup(found.close)
+        made = found._case
+
+        def case(job: program.Job, *more: str) -> list[str]:
+            asked.append(job)
+            return made(job, *more)
+
+        policy = json.dumps({"name": "fake"})
+        with mock.patch.object(found, "_case", case):
+            jobs = [program.Job(day, seed, policy, "accounting", True) for seed in (1, 1, 2)]
+            rows = [one.result() for one in [found.submit(job) for job in jobs]]
+            plain = found.submit(program.Job(day, 1, policy, "accounting")).result()
+        self.assertEqual(rows[0], rows[1])
+        self.assertEqual(rows[0], plain | {"seconds_lost": fake_plimsoll.seconds_lost(plain)})
+        self.assertEqual(sorted(job.seed for job in asked if job.policy == program.YARDSTICK), [1, 2])
+
+    def test_a_loss_may_be_a_gain_so_no_sum_of_it_is_final(self) -> None:
+        self.assertFalse(Constraint("seconds_lost", "<=", 0).is_lost(1, 30))
+
+
 class Spaces(unittest.TestCase):
     def dimension(self, name: str, **most: float) -> space.Dimension:
         entry = next(entry for entry in fake_plimsoll.TABLE if entry["parameter"] == name)
@@ -658,6 +700,8 @@ class BadInput(TuneCase):
 
 class Processes(TuneCase):
     """With a real process for the search, and one for each run."""
+
+    has_default_objectives = True
 
     def setUp(self) -> None:
         super().setUp()

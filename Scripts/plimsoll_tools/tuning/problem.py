@@ -14,7 +14,7 @@ import yaml
 
 from plimsoll_tools.plotting.metrics import Metric
 from plimsoll_tools.quantities import quantity
-from plimsoll_tools.tuning.program import Fault, Program, Summary
+from plimsoll_tools.tuning.program import SECONDS_LOST, Fault, Program, Summary
 from plimsoll_tools.tuning.space import TABLE, Dimension, dimension, narrowed
 
 GOAL = re.compile(r"^([a-z][a-z0-9_]*)\s*(<=|>=|==)\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)$")
@@ -83,8 +83,8 @@ class Constraint:
         return mean - self.bound if self.sign == "<=" else self.bound - mean
 
     def is_lost(self, total: float, runs: int) -> bool:
-        """Whether no further run can mend it: metrics are never negative, so a sum only grows."""
-        return self.sign != ">=" and total / runs > self.bound
+        """Whether no further run can mend it: most metrics are never negative, so a sum only grows."""
+        return self.metric != SECONDS_LOST and self.sign != ">=" and total / runs > self.bound
 
 
 @dataclass(frozen=True)
@@ -120,6 +120,11 @@ class Problem:
     @property
     def name(self) -> str:
         return str(self.policy["name"])
+
+    @property
+    def is_against_unbounded(self) -> bool:
+        """Whether `unbounded` is run as well, once per scenario and seed."""
+        return SECONDS_LOST in self.metrics
 
     @property
     def is_spot_checked(self) -> bool:
@@ -340,7 +345,7 @@ def space_of(
 
 def objectives_of(minimize: Sequence[str], maximize: Sequence[str], metrics: Sequence[str]) -> tuple[Objective, ...]:
     if not minimize and not maximize:
-        minimize = ("terminations_perceived", "launch_latency_p95_ms")
+        minimize, maximize = ("terminations_felt", SECONDS_LOST), ("hot_launch_ratio",)
     goals = [Objective(name, "minimize") for name in minimize] + [Objective(name, "maximize") for name in maximize]
     for goal in goals:
         known(goal.metric, metrics)

@@ -15,7 +15,7 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 from plimsoll_tools.tuning.board import Claim
 from plimsoll_tools.tuning.part import Part
 from plimsoll_tools.tuning.problem import Problem, value_of
-from plimsoll_tools.tuning.program import Interrupted, Job, Refused, Summary, gather, rest
+from plimsoll_tools.tuning.program import SECONDS_LOST, Interrupted, Job, Refused, Summary, gather, rest
 
 LEAST_ROUNDS = 2
 """A trial gets this many rounds before it is compared."""
@@ -133,8 +133,10 @@ class Worker(Part):
         self._complete(trial, rounds)
 
     def _submit(self, seed: int, settings: str) -> list[Future[Summary]]:
+        problem = self.problem
         return [
-            self.program.submit(Job(one.path, seed, settings, self.problem.backend)) for one in self.problem.scenarios
+            self.program.submit(Job(one.path, seed, settings, problem.backend, problem.is_against_unbounded))
+            for one in problem.scenarios
         ]
 
     def _values(self, row: Summary) -> list[float]:
@@ -212,7 +214,9 @@ def front(problem: Problem, trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
 def gain(problem: Problem, trial: FrozenTrial, standard: FrozenTrial) -> float:
     """The relative gains over the starting policy, summed over the objectives."""
     mine, base = costs(problem, trial), costs(problem, standard)
-    return float(sum((b - a) / max(abs(b), 1e-9) for a, b in zip(mine, base)))
+    # A loss of no seconds is no measure of a gain: half a second more or less of nothing is not much.
+    least = [1.0 if goal.metric == SECONDS_LOST else 1e-9 for goal in problem.objectives]
+    return float(sum((b - a) / max(abs(b), floor) for a, b, floor in zip(mine, base, least)))
 
 
 def choose(problem: Problem, trials: Sequence[FrozenTrial]) -> FrozenTrial:

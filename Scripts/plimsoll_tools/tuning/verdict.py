@@ -69,7 +69,11 @@ class Confirmation(Part):
             # Seed by seed: the first cells are those of the first seed.
             is_checked = problem.is_spot_checked and claim.slot < len(all_cells) // len(problem.held_out_seeds)
             backends = [problem.verdict_backend, *(["jemalloc"] if is_checked else [])]
-            jobs = [Job(scenario.path, seed, policy, backend) for backend in backends for policy in policies]
+            jobs = [
+                Job(scenario.path, seed, policy, backend, problem.is_against_unbounded)
+                for backend in backends
+                for policy in policies
+            ]
             futures.append([self.program.submit(job) for job in jobs])
         for pending in futures:
             standard, tuned, *real = gather(pending, self.tick)

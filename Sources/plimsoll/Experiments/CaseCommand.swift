@@ -10,7 +10,7 @@ import RunFolders
 import Scenario
 import Simulation
 
-/// Makes one run of an experiment. A hidden command: `compare` and `sweep` start it in a process of its own.
+/// Makes one run of an experiment. A hidden command: experiments and `Scripts/tune` start it in a process.
 ///
 /// It writes no folder. It prints the fingerprints of the scenario and the policy file that it read, and the row of
 /// the ledger. It exits as soon as its parent process is gone, because its standard input closes then.
@@ -29,6 +29,8 @@ struct CaseCommand: ParsableCommand {
     @Flag var tellShares = false
     /// Adds what the person waited for, for `seconds_lost`.
     @Flag var tellWaits = false
+    /// Another run's waits, as `--tell-waits` prints them: a third line says how many seconds are lost against it.
+    @Option var lostAgainst: String?
 
     func run() throws {
         try reporting {
@@ -65,6 +67,10 @@ struct CaseCommand: ParsableCommand {
         let lines = sink.text.split(separator: "\n")
         guard lines.count == 2 else { throw Failure(.internalFault, "the summary has \(lines.count) lines, not 2") }
         let row = String(lines[1])
-        return tellWaits ? RunRow(summary: row, of: simulation.tally).text : row
+        let whole = tellWaits ? RunRow(summary: row, of: simulation.tally).text : row
+        guard let lostAgainst else { return whole }
+        guard let other = PersonWaits(parsing: lostAgainst) else { throw Failure(.wrongUsage, "--lost-against") }
+        let lost = PersonWaits(simulation.tally).lost(against: other, .init())
+        return "\(whole)\n\(Double(lost.microseconds) / 1_000_000)"
     }
 }
