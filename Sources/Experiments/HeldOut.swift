@@ -200,7 +200,9 @@ public struct HeldOutVerdict: Encodable, Sendable {
     init(_ goals: [HeldOut.Goal], _ group: HeldOut.Group, _ rows: [HeldOutDifference]) {
         (place, self.rows) = (group.place, rows)
         let pairs = Array(zip(goals, rows))
-        word = group.broken.isEmpty ? HeldOutVerdict.word(pairs) : "not admissible"
+        let cost = goals.contains { $0.metric == HeldOutVerdict.hot.metric } ? nil : HeldOutVerdict.lostHotShare(rows)
+        let gained = HeldOutVerdict.word(pairs)
+        word = !group.broken.isEmpty ? "not admissible" : gained == "better" && cost != nil ? "a trade" : gained
         let claim =
             switch word {
             case "a trade": "neither better nor worse than the default, but a trade"
@@ -208,7 +210,16 @@ public struct HeldOutVerdict: Encodable, Sendable {
             case "not admissible": "\(word), for it breaks \(group.broken.joined(separator: ", "))"
             default: "\(word) than the default"
             }
-        sentence = "On \(place): \(claim). \(pairs.map { $1.clause($0) }.joined(separator: "; "))."
+        let clauses = pairs.map { $1.clause($0) } + [cost].compactMap { $0?.clause(HeldOutVerdict.hot) }
+        sentence = "On \(place): \(claim). \(clauses.joined(separator: "; "))."
+    }
+
+    /// What a gain must not cost: the share of launches that find their app as it was.
+    private static let hot = HeldOut.Goal(metric: "hot_launch_ratio", isMaximized: true)
+
+    /// The row of that share, if it is shown to be worse.
+    private static func lostHotShare(_ rows: [HeldOutDifference]) -> HeldOutDifference? {
+        rows.first { $0.metric == hot.metric && $0.isClear && $0.difference < 0 }
     }
 
     /// The verdict of the goals alone.

@@ -160,6 +160,20 @@ struct HeldOutTests {
         #expect(bad.sentence.hasPrefix("On day: not admissible, for it breaks stalls <= 3: 9. stalls "))
     }
 
+    @Test("a gain that costs hot launches is a trade", arguments: [-0.2, 0, 0.2])
+    func hotShare(change: Double) {
+        let pairs = day(-1, spread: 0.5).map { pair in
+            HeldOut.Pair(
+                standard: pair.standard.merging(["hot_launch_ratio": 0.4]) { $1 },
+                tuned: pair.tuned.merging(["hot_launch_ratio": 0.4 + change]) { $1 })
+        }
+        let group = HeldOut.Group(place: "day", scenarios: ["day"], broken: [])
+        let asked = HeldOut(goals: [lower], scenarios: [scenario("day", pairs)], groups: [group], stream: "1")
+        let verdict = asked.verdicts[0]
+        #expect(verdict.word == (change < 0 ? "a trade" : "better"))
+        #expect(verdict.sentence.contains("hot_launch_ratio 0.4 -> 0.2: WORSE") == (change < 0))
+    }
+
     @Test("a question that lacks something is not sound")
     func unsound() {
         func isSound(goals: [HeldOut.Goal], _ scenarios: [HeldOut.Scenario], in names: [String]) -> Bool {
