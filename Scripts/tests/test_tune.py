@@ -17,7 +17,7 @@ import unittest
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 from unittest import mock
 
 import fake_plimsoll
@@ -32,6 +32,7 @@ from plimsoll_tools.tuning.board import Board, open_storage
 from plimsoll_tools.tuning.problem import (
     Constraint,
     Objective,
+    Problem,
     bounds_of,
     policy_of,
     scenarios_of,
@@ -191,7 +192,10 @@ class Searching(TuneCase):
         impossible = ("--constraint", "terminations_foreground >= 9")
         status, out, err = self.tune(*arguments, *impossible, "--out", self.directory / "out")
         self.assertEqual((status, err), (0, ""))
-        self.assertIn("not admissible", out)
+        # The default breaks the bound as much, so that it says nothing against the policy that was found.
+        self.assertNotIn("not admissible", out)
+        report = (self.directory / "out" / "report.md").read_text("utf-8")
+        self.assertIn("\nNo trial kept terminations_foreground >= 9 in the search, nor did the default.\n", report)
         self.assertEqual({row["feasible"] for row in self.rows("trials.csv")}, {"false"})
         self.assertGreater((self.directory / "out" / "front.png").stat().st_size, 100)
 
@@ -439,6 +443,22 @@ class Readers(unittest.TestCase):
         self.assertIn("  p23: 90s\n", text)
 
 
+class Breaches(unittest.TestCase):
+    def test_only_a_breach_that_the_default_does_not_have_speaks_against_a_policy(self) -> None:
+        goals = [Constraint("stalls", "<=", 3.0), Constraint("launches", ">=", 5.0)]
+        asked = SimpleNamespace(constraints=goals)
+
+        def breaches(standard: tuple[float, float], tuned: tuple[float, float]) -> list[str]:
+            rows = ({"stalls": str(stalls), "launches": str(launches)} for stalls, launches in (standard, tuned))
+            return verdict.breaches(cast(Problem, asked), [verdict.Pair("day", 1, *rows)])
+
+        self.assertEqual(breaches((2, 6), (3, 5)), [])
+        self.assertEqual(breaches((4, 4), (4, 4)), [])
+        self.assertEqual(breaches((9, 2), (4, 4)), [])
+        self.assertEqual(breaches((4, 6), (5, 4)), ["stalls <= 3: 5, and 4 under the default",
+                                                     "launches >= 5: 4, and 6 under the default"])  # fmt: skip
+
+
 class Lost(TuneCase):
     has_default_objectives = True
 
@@ -458,7 +478,7 @@ class Lost(TuneCase):
         self.addCleanup(found.close)
         made = found._case
 
-        def case(job: program.Job, *more: str) -> list[str]:
+        def case(job: program.Job, *more: str | Path) -> list[str]:
             asked.append(job)
             return made(job, *more)
 
@@ -558,9 +578,10 @@ class Questions(unittest.TestCase):
         # A run without a launch counts as waiting for all of it.
         pair = {"standard": {"a_ms": 900.0, "b": 2.0, "duration_s": 60.0}, "tuned": {"a_ms": 60_000.0, "b": 5.0, "duration_s": 60.0}}
         self.assertEqual([one["pairs"] for one in asked["scenarios"]], [[pair, pair], [pair, pair]])
+        broken = ["b <= 3: 5, and 2 under the default"]
         self.assertEqual([(one["place"], one["scenarios"], one["broken"]) for one in asked["groups"]], [
-            ("day", ["day"], ["b <= 3: 5"]), ("feast", ["feast"], ["b <= 3: 5"]), ("2 seeds it never saw", ["day"], ["b <= 3: 5"]),
-            ("scenarios it never saw (feast; 2 seeds)", ["feast"], ["b <= 3: 5"]),
+            ("day", ["day"], broken), ("feast", ["feast"], broken), ("2 seeds it never saw", ["day"], broken),
+            ("scenarios it never saw (feast; 2 seeds)", ["feast"], broken),
         ])  # fmt: skip
 
     def test_the_training_runs_are_told_too(self) -> None:

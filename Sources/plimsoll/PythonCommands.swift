@@ -113,14 +113,13 @@ struct TuneCommand: ParsableCommand {
     var range: [String] = []
 
     @Option(
-        help: ArgumentHelp(
-            "What is better when it is less. By default terminations_perceived and launch_latency_p95_ms.",
-            valueName: "metric"),
+        help: ArgumentHelp("Less is better. By default terminations_felt and seconds_lost.", valueName: "metric"),
         completion: Candidates.metrics)
     var minimize: [String] = []
 
     @Option(
-        help: ArgumentHelp("What is better when it is more.", valueName: "metric"), completion: Candidates.metrics)
+        help: ArgumentHelp("More is better. By default hot_launch_ratio.", valueName: "metric"),
+        completion: Candidates.metrics)
     var maximize: [String] = []
 
     @Option(

@@ -20,7 +20,7 @@ from plimsoll_tools.plotting import style
 from plimsoll_tools.tuning import charts
 from plimsoll_tools.tuning.board import Position
 from plimsoll_tools.tuning.problem import Problem
-from plimsoll_tools.tuning.search import front, importance, is_feasible, means, rounds_of
+from plimsoll_tools.tuning.search import FEWEST_TRIALS, front, importance, is_feasible, means, rounds_of
 from plimsoll_tools.tuning.verdict import Pair, Verdict, question, training_of
 from plimsoll_tools.whole_file import write_text, writing
 
@@ -139,6 +139,14 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     ]
 
 
+def nothing_decides(position: Position) -> str:
+    """Why no parameter is said to decide an objective."""
+    able = sum(map(is_feasible, position.completed))
+    if able < FEWEST_TRIALS:
+        return f"{able} complete trials kept every constraint, and it takes {FEWEST_TRIALS} to tell what decides"
+    return "all trials are equal on each objective"
+
+
 def report(
     problem: Problem, position: Position, chosen: FrozenTrial, verdicts: Sequence[Verdict], parts: Sequence[Verdict],
     shares: dict[str, dict[str, float]], command: Sequence[str],
@@ -160,6 +168,9 @@ def report(
     ]
     if chosen.user_attrs["slot"] == 0:
         lines += ["Nothing on the front was as good as the default on every objective: the policy is the default.", ""]
+    kept = not problem.constraints or any(is_feasible(trial) for trial in position.completed)
+    if not kept:
+        lines += [f"No trial kept {' and '.join(goal.text for goal in problem.constraints)} in the search, nor did the default.", ""]
     lines += ["## The policy", ""]
     lines += table(
         ["parameter", "default", "tuned", "searched", "meaning"],
@@ -192,8 +203,7 @@ def report(
         ],
     )
     lines += ["", "## The search", "", "![The front](front.png)", ""]
-    if shares:
-        lines += ["![Importance](importance.png)", ""]
+    lines += ["![Importance](importance.png)", ""] if shares else [f"`importance.csv` is empty: {nothing_decides(position)}.", ""]
     lines += [
         "`front.csv` holds the front's parameters: another trade than ours may suit you better; "
         "`trials.csv` holds every trial, and why it was stopped.",

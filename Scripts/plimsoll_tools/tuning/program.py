@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -100,13 +101,14 @@ class Program:
         self.pool = ThreadPoolExecutor(jobs)
         self.running: set[subprocess.Popen[str]] = set()
         self.lock = threading.Lock()
-        self.yardsticks: dict[tuple[Path, int], Future[str]] = {}
+        self.yardsticks: dict[tuple[Path, int], Future[Path]] = {}
+        self.scratch = tempfile.TemporaryDirectory(prefix="plimsoll-tune.")
         self.is_closed = False
         # The standard input of all runs. It stays empty, and closes when this process ends in any way; then the runs end.
         self.lifeline = os.pipe()
 
     def close(self) -> None:
-        """Ends the runs that are still going."""
+        """Ends the runs that are still going and removes what they left."""
         with self.lock:
             self.is_closed = True
             for process in self.running:
@@ -114,6 +116,7 @@ class Program:
         self.pool.shutdown(wait=True, cancel_futures=True)
         for end in self.lifeline:
             os.close(end)
+        self.scratch.cleanup()
 
     def ask(self, *arguments: str, given: str | None = None) -> str:
         """What the program prints, `given` being its standard input; a Fault with its own words and status otherwise."""
@@ -158,27 +161,31 @@ class Program:
         return self.pool.submit(self._run, job)
 
     def _run(self, job: Job) -> Summary:
-        against = ["--lost-against", self._waits(job.scenario, job.seed)] if job.is_against_unbounded else []
-        _, row, *lost = self._case(job, *against)
-        found = dict(zip(self.columns, next(csv.reader([row]))))
-        return found | {SECONDS_LOST: lost[0]} if lost else found
+        against: list[str | Path] = []
+        if job.is_against_unbounded:
+            against = ["--lost-against", self._waits(job.scenario, job.seed)]
+        said = self._case(job, *against)
+        found = dict(zip(self.columns, next(csv.reader([said[1]]))))
+        return found | {SECONDS_LOST: said[2]} if against else found
 
-    def _waits(self, scenario: Path, seed: int) -> str:
-        """What a person waits for where memory has no end; a yardstick runs once, whoever asks for it first."""
+    def _waits(self, scenario: Path, seed: int) -> Path:
+        """The file with what a person waits for where memory has no end; a yardstick runs once, whoever asks for it first."""
         key = (scenario, seed)
         with self.lock:
             is_first = key not in self.yardsticks
             kept = self.yardsticks.setdefault(key, Future())
+            file = Path(self.scratch.name, f"{len(self.yardsticks)}.txt")
         if is_first:
             try:
                 # The accounting backend has the figures of real memory, and no machine has memory without end.
                 _, row = self._case(Job(scenario, seed, YARDSTICK, "accounting"), "--tell-waits")
-                kept.set_result(row.rpartition("\t")[2])
+                file.write_text(row.rpartition("\t")[2], "ascii")
+                kept.set_result(file)
             except Exception as error:  # noqa: BLE001  Whoever waits for it must know.
                 kept.set_exception(error)
         return kept.result()
 
-    def _case(self, job: Job, *more: str) -> list[str]:
+    def _case(self, job: Job, *more: str | Path) -> list[str]:
         """The lines that a run prints: the fingerprints of what it read, its row of summary.csv, and what is asked for."""
         command = [
             self.path,

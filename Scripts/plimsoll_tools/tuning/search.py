@@ -17,6 +17,9 @@ from plimsoll_tools.tuning.part import Part
 from plimsoll_tools.tuning.problem import Problem, value_of
 from plimsoll_tools.tuning.program import SECONDS_LOST, Interrupted, Job, Refused, Summary, gather, rest
 
+FEWEST_TRIALS = 8
+"""Of fewer trials nobody can tell which parameter decides."""
+
 LEAST_ROUNDS = 2
 """A trial gets this many rounds before it is compared."""
 SURE = 2.0
@@ -240,7 +243,7 @@ def importance(problem: Problem, complete: Sequence[FrozenTrial]) -> dict[str, d
     """How much each parameter decides whether a trial is among the good ones (PED-ANOVA), for each objective."""
     trials = [trial for trial in complete if is_feasible(trial)]
     found: dict[str, dict[str, float]] = {}
-    if len(trials) < 8:
+    if len(trials) < FEWEST_TRIALS:
         return found
     for index, goal in enumerate(problem.objectives):
         # In a study of the completed trials alone: those that were stopped have no values.

@@ -29,7 +29,7 @@ struct CaseCommand: ParsableCommand {
     @Flag var tellShares = false
     /// Adds what the person waited for, for `seconds_lost`.
     @Flag var tellWaits = false
-    /// Another run's waits, as `--tell-waits` prints them: a third line says how many seconds are lost against it.
+    /// A file with another run's waits, as `--tell-waits` prints them; a third line says what is lost against them.
     @Option var lostAgainst: String?
 
     func run() throws {
@@ -66,10 +66,11 @@ struct CaseCommand: ParsableCommand {
         guard ending == .completed else { throw ExitStatus.internalFault.code }
         let lines = sink.text.split(separator: "\n")
         guard lines.count == 2 else { throw Failure(.internalFault, "the summary has \(lines.count) lines, not 2") }
-        let row = String(lines[1])
-        let whole = tellWaits ? RunRow(summary: row, of: simulation.tally).text : row
+        let whole = tellWaits ? RunRow(summary: String(lines[1]), of: simulation.tally).text : String(lines[1])
         guard let lostAgainst else { return whole }
-        guard let other = PersonWaits(parsing: lostAgainst) else { throw Failure(.wrongUsage, "--lost-against") }
+        guard let text = try? String(contentsOfFile: lostAgainst, encoding: .utf8),
+            let other = PersonWaits(parsing: text)
+        else { throw Failure(.missingInput, "\(lostAgainst) holds no waits of a run") }
         let lost = PersonWaits(simulation.tally).lost(against: other, .init())
         return "\(whole)\n\(Double(lost.microseconds) / 1_000_000)"
     }
