@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import json
 import os
 import pwd
 import shutil
@@ -193,7 +194,8 @@ class ManyWorkers(FolderCase):
         with (results[0] / "trials.csv").open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         self.assertEqual([int(row["trial"]) for row in rows], list(range(1, TRIALS + 1)))
-        self.assertEqual(rows[marked.user_attrs["slot"]]["retried"], "true")
+        facts = json.loads((results[0] / "tuning.json").read_text("utf-8"))
+        self.assertIn(marked.user_attrs["slot"] + 1, facts["retried_trials"])
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ def write_trials(problem: Problem, position: Position, folder: Path) -> None:
     owners = position.owners
     trials = [owners[slot] for slot in sorted(owners) if owners[slot].state in (TrialState.COMPLETE, TrialState.PRUNED)]
     names = [one.name for one in problem.space]
-    header = ["trial", "state", "seeds", "feasible", "stopped", "retried", *problem.metrics, *names]
+    header = ["trial", "state", "seeds", "feasible", "stopped", *problem.metrics, *names]
 
     def row(trial: FrozenTrial) -> list[Any]:
         rounds = rounds_of(trial, len(problem.seeds))
@@ -67,7 +67,6 @@ def write_trials(problem: Problem, position: Position, folder: Path) -> None:
             len(rounds),
             str(is_feasible(trial)).lower(),
             trial.user_attrs.get("stopped"),
-            str("retry_of" in trial.user_attrs).lower(),
             *(plain(mean[metric]) if metric in mean else None for metric in problem.metrics),
             *(one.text(trial.params[one.name]) if one.name in trial.params else None for one in problem.space),
         ]
@@ -253,6 +252,8 @@ def write(
         "problem": problem.record(),
         "command": list(command),
         "chosen_trial": chosen.user_attrs["slot"] + 1,
+        # Of the processes that took part, not of the search: so no table has it.
+        "retried_trials": sorted(slot + 1 for slot, trial in position.owners.items() if "retry_of" in trial.user_attrs),
         "verdicts": {one["place"]: one["word"] for one in verdicts},
     }
     write_text(folder / "tuning.json", json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
