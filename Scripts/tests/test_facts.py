@@ -51,8 +51,14 @@ class Facts(FolderCase):
         shutil.copytree(runs[0], runs[1])
         check_facts.overwrite_prose(runs[1])
         rows = []
+        header, _ = (runs[0] / "summary.csv").read_text("utf-8").splitlines()
+        fields = [{"name": name} for name in header.split(",")]
+        schema = self.directory / "schema.json"
+        schema.write_text(json.dumps([{"name": "summary", "schema": {"fields": fields}}]), "utf-8")
         for run in runs:
-            copy = self.program(f'while [ "$1" != --out ]; do shift; done\ncp -r "{run}" "$2"\n', f"copy-{run.name}")
+            # As `plimsoll case` does, which prints no other table of its run.
+            row = f'echo 0 0; tail -n 1 "{run}/summary.csv"'
+            copy = self.program(f'case $1 in schema) cat "{schema}";; case) {row};; *) exit 64;; esac\n', f"copy-{run.name}")
             made = program.Program(copy, 1)
             self.addCleanup(made.close)
             rows.append(made.submit(program.Job(Path("scenario"), 1, "lru", "accounting")).result())
