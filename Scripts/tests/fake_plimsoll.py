@@ -3,7 +3,7 @@
 The scenario's name says what is true: `noise` (nothing matters, every run is luck), `written` (there is no luck: the
 user is written down, event by event), `slow` (a run takes a while),
 `endless` (five minutes, and it tells its process in a file), anything else: `keep` has its best at 20 s, far from the default; more `reserve` costs kills and saves latency; a
-`greed` above one half kills in the foreground; `picky` and `keep` above 5 min together are refused.
+`greed` above one half kills in the foreground; `picky` and `keep` above 10 s together are refused.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ TABLE: list[dict[str, Any]] = [
     {
         "parameter": "keep",
         "type": "time",
-        "default": "1s",
-        "default_value": 1.0,
+        "default": "2s",
+        "default_value": 2.0,
         "minimum": "0s",
         "minimum_value": 0.0,
         "maximum": "1d",
@@ -96,7 +96,7 @@ def summary(scenario: str, seed: int, policy: dict[str, Any]) -> dict[str, str] 
     given = {entry["parameter"]: entry["default"] for entry in TABLE} | dict(policy.get("parameters") or {})
     keep, reserve = amount(str(given["keep"])), amount(str(given["reserve"]))
     greed = amount(str(given["greed"]))
-    if given["picky"] is True and keep > 300:
+    if given["picky"] is True and keep > 10:
         return None
     kills = 4 + 3 * abs(math.log10(max(keep, 1e-3) / 20)) + 0.4 * math.log2(reserve / 4096) + 4 * luck(scenario, seed)
     latency = 1500 - 20 * math.log2(reserve / 4096) + 100 * luck(seed, scenario)

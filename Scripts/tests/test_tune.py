@@ -27,7 +27,7 @@ from optuna.storages import RDBStorage
 
 from plimsoll_tools.plotting.metrics import Metric
 from plimsoll_tools.quantities import quantity
-from plimsoll_tools.tuning import outcome, program, search, space, verdict
+from plimsoll_tools.tuning import ablation, outcome, program, search, space, verdict
 from plimsoll_tools.tuning.board import Board, open_storage
 from plimsoll_tools.tuning.problem import (
     Constraint,
@@ -138,6 +138,26 @@ class Searching(TuneCase):
         for name in ("front.png", "importance.png", "verdict.png", "report.md", "front.csv", "tuning.json"):
             self.assertGreater((self.directory / "out" / name).stat().st_size, 100, name)
 
+    def test_what_changes_nothing_goes_back_to_its_default_and_what_carries_the_gain_is_told(self) -> None:
+        out = self.directory / "out"
+        self.tune(self.scenario("day"), "--policy", "fake", "--trials", 25, "--seeds", "1..2", "--out", out)
+        rows = self.rows("ablation.csv")
+        kept = {row["parameter"] for row in rows if row["kept"] == "true"}
+        idle = {row["parameter"] for row in rows if row["kept"] == "false"}
+        self.assertLessEqual(kept, {"keep", "reserve"})
+        self.assertTrue(idle and idle <= {"greed", "rounds", "picky"}, idle)
+        for row in rows:
+            is_same = row["tuned_mean"] == row["mean_without"]
+            self.assertEqual(is_same or row["kept"] == "true", True, row)
+        self.assertEqual(set(yaml.safe_load((out / "policy.yaml").read_text("utf-8"))["parameters"]), kept)
+        self.assertEqual(set(json.loads((out / "tuning.json").read_text("utf-8"))["changes_nothing"]), idle)
+        report = (out / "report.md").read_text("utf-8")
+        self.assertIn("has its default again", report)
+        self.assertIn("| (the tuned policy) |", report)
+        # The verdict is about the policy that is written down.
+        made = [json.loads(job.policy) for job in FakeProgram.jobs if job.seed == 101]
+        self.assertIn(kept, [set(one.get("parameters", {})) for one in made])
+
     def test_nothing_is_claimed_where_every_run_is_luck(self) -> None:
         status, out, _ = self.tune(
             "--held-out-seeds",
@@ -180,7 +200,7 @@ class Searching(TuneCase):
         for row in greedy:
             self.assertEqual((row["state"], row["feasible"]), ("pruned", "false"))
             self.assertEqual(row["stopped"], "breaks terminations_foreground <= 0")
-            self.assertEqual(row["seeds"], "1", "it is lost after the first seed")
+            self.assertEqual(row["cases"], "1", "it is lost after the first seed")
         # The twin: without the constraint it is the answer.
         self.tune(*arguments, "--constraint", "none", "--out", self.directory / "free")
         policy = yaml.safe_load((self.directory / "free" / "policy.yaml").read_text("utf-8"))
@@ -214,8 +234,20 @@ class Searching(TuneCase):
         trials = self.rows("trials.csv")
         stopped = [row for row in trials if row["state"] == "pruned" and row["stopped"].startswith("worse than trial")]
         self.assertGreater(len(stopped), 3)
-        self.assertTrue(all(2 <= int(row["seeds"]) < 6 for row in stopped))
-        self.assertTrue(all(row["seeds"] == "6" for row in trials if row["state"] == "complete"))
+        self.assertTrue(all(2 <= int(row["cases"]) < 6 for row in stopped))
+        self.assertTrue(all(row["cases"] == "6" for row in trials if row["state"] == "complete"))
+
+    def test_a_trial_is_stopped_within_a_seed_too(self) -> None:
+        self.tune(
+            *(self.scenario(f"day-{number}") for number in range(5)), "--policy", "fake", "--trials", 25, "--seeds", "1..3",
+            "--minimize", "terminations_perceived", "--out", self.directory / "out",
+        )  # fmt: skip
+        trials = self.rows("trials.csv")
+        stopped = {int(row["cases"]) for row in trials if row["stopped"].startswith("worse than trial")}
+        # Compared after each third case and each whole seed, from a quarter of the fifteen on.
+        self.assertLessEqual(stopped, {3, 5, 8, 10, 13}, "of 15 cases")
+        self.assertIn(3, stopped)
+        self.assertTrue(all(row["cases"] == "15" for row in trials if row["state"] == "complete"))
 
     def test_one_objective_reports_intermediate_values(self) -> None:
         import optuna
@@ -274,7 +306,8 @@ class Searching(TuneCase):
         self.assertEqual((status, err), (0, ""))
         after = self.rows("trials.csv")
         self.assertEqual((after[:8], len(after)), (before, 14))
-        self.assertLessEqual(FakeProgram.made - made, 6 * 6 + 6 * 2)
+        # Six trials, the five parameters one at a time and together, and the verdict; not the trials of before.
+        self.assertLessEqual(FakeProgram.made - made, 6 * 6 + 6 * 6 + 6 * 2)
 
     def test_going_on_with_another_build_is_told_once_and_kept_on_record(self) -> None:
         arguments = (self.scenario("day"), "--policy", "fake", "--out", self.directory / "out")
@@ -496,21 +529,36 @@ class Lost(TuneCase):
 
 
 class Spaces(unittest.TestCase):
-    def dimension(self, name: str, **most: float) -> space.Dimension:
+    def dimension(self, name: str, default: float | None = None, **most: float) -> space.Dimension:
         entry = next(entry for entry in fake_plimsoll.TABLE if entry["parameter"] == name)
-        found = space.dimension(entry, most)
+        found = space.dimension(entry if default is None else {**entry, "default_value": default}, most)
         assert found is not None
         return found
 
     def test_scales_and_ranges_come_from_the_table(self) -> None:
-        self.assertEqual(self.dimension("keep").range_text, "0s to 1440min, logarithmic")
-        self.assertEqual(self.dimension("reserve").range_text, "4KiB to 1024MiB, logarithmic")
+        self.assertEqual(self.dimension("keep", 0).range_text, "0s to 1440min, logarithmic")
+        self.assertEqual(self.dimension("reserve", 0).range_text, "4KiB to 1024MiB, logarithmic")
         self.assertEqual(self.dimension("greed").range_text, "0% to 100%")
-        self.assertEqual(self.dimension("rounds").range_text, "1 to 1000, logarithmic")
+        self.assertEqual(self.dimension("rounds", 0).range_text, "1 to 1000, logarithmic")
         self.assertEqual(self.dimension("picky").range_text, "false, true")
         for kind in ("names", "choice"):
             entry = next(entry for entry in fake_plimsoll.TABLE if entry["type"] == kind)
             self.assertIsNone(space.dimension(entry, {}))
+
+    def test_a_search_stays_near_the_default_where_nobody_names_a_range(self) -> None:
+        entry = next(entry for entry in fake_plimsoll.TABLE if entry["parameter"] == "keep")
+        for default, words in ((1, "62ms to 16s, logarithmic"), (300, "18.8s to 80min, logarithmic"), (86400, "90min to 1440min")):
+            found = self.dimension("keep", default)
+            self.assertEqual(found.range_text, words)
+            self.assertEqual(space.narrowed(found, "0s..1440min", entry).range_text, "0s to 1440min, logarithmic")
+        self.assertEqual(self.dimension("rounds", 5).range_text, "1 to 80")
+        self.assertEqual(self.dimension("rounds", 50).range_text, "4 to 800, logarithmic")
+        even = space.dimension({**entry, "scale": "even"}, {})
+        assert even
+        self.assertEqual(even.range_text, "0s to 1440min")
+        # What is off by default begins at a second.
+        off = self.dimension("keep", 0)
+        self.assertEqual((off.text(1.2), off.text(1.3)), ("0s", "1.3s"))
 
     def test_the_table_may_ask_for_an_even_scale(self) -> None:
         small = {**next(entry for entry in fake_plimsoll.TABLE if entry["parameter"] == "greed"), "default_value": 0.0}
@@ -520,13 +568,13 @@ class Spaces(unittest.TestCase):
         self.assertFalse(space.narrowed(even, "0%..50%", {**small, "scale": "even"}).is_log)
 
     def test_what_the_scenarios_cannot_use_is_not_searched(self) -> None:
-        self.assertEqual(self.dimension("keep", time=1200).high, 1200)
-        self.assertEqual(self.dimension("reserve", bytes=1 << 29).high, 1 << 29)
+        self.assertEqual(self.dimension("keep", 600, time=1200).high, 1200)
+        self.assertEqual(self.dimension("reserve", 0, bytes=1 << 29).high, 1 << 29)
         # Unless the default lies there.
         self.assertEqual(self.dimension("reserve", bytes=1 << 20).high, 8 << 20)
 
     def test_a_zero_stands_at_the_lowest_step_of_a_logarithmic_scale(self) -> None:
-        keep = self.dimension("keep")
+        keep = self.dimension("keep", 0)
         self.assertEqual(keep.text(keep.clamped(0.0)), "0s")
         self.assertEqual(self.dimension("reserve").text(4096.0), "4KiB")
 
@@ -592,13 +640,54 @@ class Questions(unittest.TestCase):
         self.assertEqual(verdict.training_of(problem, base, tuned)[1], night)
 
 
+class Ablations(unittest.TestCase):
+    """Of a policy whose parameters a, b and c the search changed; d has its default."""
+
+    TUNED: ClassVar = [[5.0, 1.0], [7.0, 2.0]]
+
+    def ablated(self, alone: dict[str, list[list[float]]], together: list[list[float]]) -> tuple[ablation.Ablation, list[list[str]]]:
+        space_ = [mock.Mock(standard_text="0", **{"text.side_effect": str}) for _ in "abcd"]
+        for one, name in zip(space_, "abcd"):
+            one.name = name
+        problem = mock.Mock(space=space_, seeds=(1, 2), metrics=("felt", "lost"))
+        chosen = mock.Mock(params={"a": 1, "b": 2, "c": 3, "d": 0})
+        chosen.user_attrs = {"slot": 4, "round_0": [self.TUNED[0]], "round_1": [self.TUNED[1]]}
+        asked: list[list[str]] = []
+
+        def board(sets: list[list[str]]) -> Board:
+            asked.extend(sets)
+            found = [alone[names[0]] if len(names) == 1 else together for names in sets]
+            trials = {
+                slot: mock.Mock(user_attrs={f"round_{number}": [case] for number, case in enumerate(cases)})
+                for slot, cases in enumerate(found)
+            }
+            return cast("Board", mock.Mock(**{"read.return_value": SimpleNamespace(owners=trials)}))
+
+        return ablation.ablate(problem, chosen, 1, board, lambda _: mock.Mock()), asked
+
+    def test_what_changes_nothing_alone_and_together_goes_back(self) -> None:
+        found, asked = self.ablated({"a": self.TUNED, "b": [[6.0, 1.0], [7.0, 2.0]], "c": self.TUNED}, self.TUNED)
+        self.assertEqual((found.kept, found.idle), (["b"], ["a", "c"]))
+        self.assertEqual(asked, [["a"], ["b"], ["c"], ["a", "c"]])
+        self.assertEqual(found.without["b"], {"felt": 6.5, "lost": 1.5})
+
+    def test_what_matters_together_stays(self) -> None:
+        found, _ = self.ablated({"a": self.TUNED, "b": self.TUNED, "c": [[9.0, 1.0], [7.0, 2.0]]}, [[5.0, 1.0], [8.0, 2.0]])
+        self.assertEqual((found.kept, found.idle), (["a", "b", "c"], []))
+
+    def test_what_the_program_refuses_to_be_without_stays(self) -> None:
+        found, asked = self.ablated({"a": [], "b": self.TUNED, "c": [[9.0, 1.0], [7.0, 2.0]]}, [])
+        self.assertEqual((found.kept, found.idle, "a" in found.without), (["a", "c"], ["b"], False))
+        self.assertEqual(asked, [["a"], ["b"], ["c"]])
+
+
 class Stopping(unittest.TestCase):
     def test_a_trial_is_stopped_only_when_it_is_nowhere_better_and_somewhere_clearly_worse(self) -> None:
         problem = mock.Mock(objectives=(Objective("a", "minimize"), Objective("b", "minimize")), metrics=("a", "b"))
-        other = [[[float(k), 5.0]] for k in range(4)]
+        other = [[float(k), 5.0] for k in range(4)]
 
         def worse(da: float, db: float) -> bool:
-            return search.is_worse(problem, [[[a + da, b + db]] for ((a, b),) in other], other)
+            return search.is_worse(problem, [[a + da, b + db] for a, b in other], other)
 
         self.assertTrue(worse(1, 0))
         self.assertFalse(worse(1, -0.1))

@@ -123,11 +123,11 @@ class ManyWorkers(FolderCase):
         return process
 
     def studies(self) -> dict[str, list[optuna.trial.FrozenTrial]]:
-        """The trials of the search and of the verdict, as the server has them."""
+        """The trials of the search, of what carries the gain and of the verdict, as the server has them."""
         storage = open_storage(self.server.url, 1, 3)
         found = {}
         for name in optuna.get_all_study_names(storage):
-            kind = "verdict" if "verdict" in name else "search"
+            kind = next((kind for kind in ("verdict", "one each", "without") if kind in name), "search")
             assert kind not in found, "one command made two studies"
             found[kind] = optuna.load_study(study_name=name, storage=storage).get_trials()
         storage.engine.dispose()

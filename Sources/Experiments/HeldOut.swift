@@ -3,9 +3,11 @@ import Metrics
 /// What a search is asked at its end: whether the policy that it chose is better than the one it began with, on runs
 /// that it did not see.
 ///
-/// The scenarios are those that there are; the seeds are a sample of many. A scenario whose user and whose difference
-/// are the same under every seed is one case, however many seeds it ran under. If the search saw that scenario, it saw
-/// that very case, and the case does not count. If it did not, the case counts, without a spread.
+/// The seeds are a sample of many. So are scenarios that the search did not see, if there are at least two: a verdict on
+/// them is about others like them, too, and its intervals are over scenarios and seeds. Scenarios that it saw are those
+/// that there are. A scenario whose user and whose difference are the same under every seed is one case, however many
+/// seeds it ran under. If the search saw that scenario, it saw that very case, and the case does not count. If it did
+/// not, the case counts, without a spread.
 public struct HeldOut: Decodable, Sendable {
     /// What the search made lower or higher; at least one.
     public let goals: [Goal]
@@ -126,6 +128,8 @@ public struct HeldOutDifference: Encodable, Sendable {
     let scenarios: Int
     /// The scenarios that do not count, because the search saw the very case.
     let leftOut: [String]
+    /// Whether the scenarios are a sample of many, and the interval is over them as well as over seeds.
+    let isOverScenarios: Bool
 
     init(_ metric: String, _ all: [HeldOut.Scenario], confidence: Double, stream: String) {
         let cases = Set(all.filter { $0.isCase(metric) }.map(\.name))
@@ -135,19 +139,20 @@ public struct HeldOutDifference: Encodable, Sendable {
         leftOut = without
         isOneCaseEach = counted.allSatisfy { cases.contains($0.name) }
         let differences = counted.map { $0.pairs.compactMap { $0.difference(metric) } }
-        let means = differences.map { Bootstrap.mean(of: $0) }
         (self.metric, self.confidence, isSeen, scenarios) = (metric, confidence, !familiar.isEmpty, counted.count)
         standard = Bootstrap.mean(of: counted.map { $0.pairs.compactMap { $0.standard[metric] } })
         tuned = Bootstrap.mean(of: counted.map { $0.pairs.compactMap { $0.tuned[metric] } })
         difference = tuned - standard
         pairs = differences.reduce(0) { $0 + $1.count }
-        isConstant = !isOneCaseEach && counted.allSatisfy { HeldOut.Scenario.areSame(metric, $0.pairs) }
+        isOverScenarios = counted.count > 1 && counted.allSatisfy { !$0.isSeen }
+        isConstant =
+            !isOneCaseEach && !isOverScenarios && counted.allSatisfy { HeldOut.Scenario.areSame(metric, $0.pairs) }
+        // A case is one value, however many seeds it ran under.
+        let strata = zip(counted, differences).map { cases.contains($0.name) ? [$1[0]] : $1 }
         var interval: Interval?
-        if !isOneCaseEach || familiar.isEmpty && counted.count >= Bootstrap.fewest {
-            // A case is one value: it counts, and adds no certainty. Where all are cases, they are the sample.
-            let strata =
-                isOneCaseEach
-                ? [means] : zip(counted, differences).map { cases.contains($0.name) ? [$1[0]] : $1 }
+        if isOverScenarios {
+            interval = .ofMean(ofSampled: strata, confidence: confidence)
+        } else if !isOneCaseEach {
             interval = Bootstrap(resamples: Bootstrap.standard.resamples, confidence: confidence)
                 .widenedInterval(ofMeanOf: strata, stream: "tune/\(stream)")
         }
@@ -211,7 +216,14 @@ public struct HeldOutVerdict: Encodable, Sendable {
             default: "\(word) than the default"
             }
         let clauses = pairs.map { $1.clause($0) } + [cost].compactMap { $0?.clause(HeldOutVerdict.hot) }
-        sentence = "On \(place): \(claim). \(clauses.joined(separator: "; "))."
+        sentence = "On \(place): \(claim). \(clauses.joined(separator: "; ")).\(HeldOutVerdict.over(pairs.map { $1 }))"
+    }
+
+    /// What the intervals are over, as a sentence; nothing where there is no interval.
+    private static func over(_ rows: [HeldOutDifference]) -> String {
+        guard let row = rows.first(where: { $0.low != nil }) else { return "" }
+        if row.isOverScenarios { return " Intervals over scenarios and seeds." }
+        return row.scenarios > 1 ? " Intervals over seeds." : " Intervals over seeds alone: there is one scenario."
     }
 
     /// What a gain must not cost: the share of launches that find their app as it was.

@@ -113,14 +113,41 @@ struct HeldOutTests {
         #expect(difference(few).clause(lower) == words)
         #expect(word(few) == "not shown to be better")
         let many = difference((0..<5).map { scenario("diary-\($0)", written(18 - Double($0)), isSeen: false) })
-        let five = difference([scenario("day", (0..<5).map { pair(20, 18 - Double($0), launches: Double($0)) })])
-        #expect(many.low == five.low && many.high == five.high && many.isOneCaseEach)
-        // Beside a scenario that seeds change it counts half, and adds no certainty.
+        #expect(many.isOneCaseEach && many.isOverScenarios && many.isClear)
+        // Student's t of the differences -2, -3 … -6: 2.776 standard errors, of the root of 2.5 / 5.
+        let (low, high) = (try #require(many.low), try #require(many.high))
+        let half = 2.776445 * 0.5.squareRoot()
+        #expect(abs(low + 4 + half) < 1e-6 && abs(high - low - 2 * half) < 1e-6)
+        // Beside a scenario that seeds change it counts half, and two scenarios that differ show little.
         let alone = difference([scenario("day", day(-1, spread: 0.5), isSeen: false)])
         let mixed = difference([scenario("day", day(-1, spread: 0.5), isSeen: false)] + few)
         #expect(abs(mixed.difference - (alone.difference - 15) / 2) < 1e-9)
-        let (width, half) = (try #require(alone.high) - (alone.low ?? 0), try #require(mixed.high) - (mixed.low ?? 0))
-        #expect(abs(half - width / 2) < 1e-9)
+        #expect(mixed.isOverScenarios && !mixed.isClear)
+    }
+
+    @Test("scenarios that the search never saw are a sample; those that it saw are not")
+    func overScenarios() throws {
+        func some(_ isSeen: Bool) -> HeldOutDifference {
+            difference(
+                [-3, -1, 0, 1].map { shift in scenario("day\(shift)", day(shift, spread: 0.5), isSeen: isSeen) })
+        }
+        let (seen, unseen) = (some(true), some(false))
+        #expect(seen.difference == unseen.difference && !seen.isOverScenarios && unseen.isOverScenarios)
+        // Three of four scenarios say less than eighty runs.
+        #expect(seen.isClear && !unseen.isClear)
+        // Scenarios that agree by chance are no more certain than their seeds allow.
+        let alike = difference(["day", "night"].map { scenario($0, day(-1, spread: 3), isSeen: false) })
+        #expect(try #require(alike.high) - (alike.low ?? 0) > 1)
+        for (rows, words) in [
+            ([scenario("a", day(-1, spread: 1), isSeen: false)], " Intervals over seeds alone: there is one scenario."),
+            (["a", "b"].map { scenario($0, day(-1, spread: 1)) }, " Intervals over seeds."),
+            (["a", "b"].map { scenario($0, day(-1, spread: 1), isSeen: false) }, " Intervals over scenarios and seeds."),
+            ([scenario("a", written(3), isSeen: false)], "and no interval."),
+        ] {
+            let group = HeldOut.Group(place: "x", scenarios: rows.map(\.name), broken: [])
+            let asked = HeldOut(goals: [lower], scenarios: rows, groups: [group], stream: "1")
+            #expect(asked.verdicts[0].sentence.hasSuffix(words))
+        }
     }
 
     @Test("better on one goal and worse on another is a trade; a gain in one case shows nothing, a loss there counts")

@@ -8,6 +8,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -24,6 +25,7 @@ if __name__ == "__main__":
 import sqlalchemy
 
 from plimsoll_tools.tuning import outcome
+from plimsoll_tools.tuning.ablation import Ablation, Resets, ablate
 from plimsoll_tools.tuning.board import UNKNOWN, Board, open_storage, reason, shown, studies_in
 from plimsoll_tools.tuning.problem import (
     OPTIONS,
@@ -244,8 +246,8 @@ def search(
     program: Program,
     folder: Path,
     check: Callable[[], None],
-) -> tuple[Board, Board]:
-    """Both studies, filled: the search's and the verdict's."""
+) -> Found:
+    """All studies, filled: the search's, that of what carries the gain, and the verdict's."""
     url = options.storage or f"sqlite:///{(folder / 'study.db').resolve()}"
     storage = open_storage(url, options.heartbeat, 3 * options.heartbeat)
     is_own = options.resume and options.storage is None and options.study is None
@@ -267,16 +269,36 @@ def search(
     if not any(trial.user_attrs["slot"] == 0 for trial in trials):
         raise Fault(70, "the default policy's own trial was given up: there is nothing to compare with")
     chosen = choose(problem, trials)
-    # Its own name per winner: more trials may find another one.
-    name = f"{title} verdict on trial {chosen.user_attrs['slot'] + 1}, {problem.confirm_backend}"
-    confirmation = Board(storage, name, ["minimize"], [{} for _ in cells(problem)])
-    confirmation.fill(check)
-    mixture.look(board, confirmation)
-    values = {} if chosen.user_attrs["slot"] == 0 else chosen.params
-    Confirmation(problem, confirmation, program, check, tell).work(values, options.jobs)
+    boards = [board]
+
+    def side(name: str, slots: int) -> Board:
+        """A study of its own beside the search's, with its own name per winner: more trials may find another one."""
+        found = Board(storage, f"{title} {name}", ["minimize"], [{} for _ in range(slots)])
+        found.fill(check)
+        boards.append(found)
+        mixture.look(*boards)
+        return found
+
+    number = chosen.user_attrs["slot"] + 1
+    ablation = ablate(
+        problem, chosen, options.jobs,
+        lambda sets: side(f"trial {number} without {'one each' if len(sets) > 1 else ', '.join(sets[0])}", len(sets)),
+        lambda found: Resets(problem, found, program, check, tell),
+    )  # fmt: skip
+    confirmation = side(f"verdict on trial {number}, {problem.confirm_backend}", len(cells(problem)))
+    Confirmation(problem, confirmation, program, check, tell).work(ablation.values(chosen), options.jobs)
     # Other workers may have come with another build meanwhile.
-    mixture.look(board, confirmation)
-    return board, confirmation
+    mixture.look(*boards)
+    return Found(boards, ablation)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search filled."""
+
+    boards: list[Board]
+    """The studies: the search's first, the verdict's last."""
+    ablation: Ablation
 
 
 class Mixture:
@@ -321,7 +343,7 @@ def tune(options: argparse.Namespace, command: Sequence[str], program: Program, 
     problem = problem_of(options, program)
     folder, made = result_directory(options, problem.name)
     try:
-        board, confirmation = search(options, problem, program, folder, interruption.check)
+        found = search(options, problem, program, folder, interruption.check)
     except Interrupted as error:
         again = [*as_called("tune").split(), *command]
         again += [] if "--resume" in command else ["--resume"]
@@ -335,11 +357,13 @@ def tune(options: argparse.Namespace, command: Sequence[str], program: Program, 
             each.rmdir()
         raise
     STATUS.show("writing the report")
+    board, confirmation = found.boards[0], found.boards[-1]
     position = board.read()
-    chosen, pairs = choose(problem, position.completed), pairs_of(problem, confirmation)
-    about = outcome.Study(board.study.study_name, list(dict.fromkeys(board.builds() + confirmation.builds())))
+    result = outcome.Result(choose(problem, position.completed), found.ablation, pairs_of(problem, confirmation))
+    builds = dict.fromkeys(build for each in found.boards for build in each.builds())
+    about = outcome.Study(board.study.study_name, list(builds))
     try:
-        verdicts = outcome.write(problem, about, position, chosen, pairs, folder, command, program.judge)
+        verdicts = outcome.write(problem, about, position, result, folder, command, program.judge)
     except OSError as error:
         raise Fault(74, f"cannot write {error.filename or folder}: {error.strerror}") from error
     STATUS.clear()

@@ -18,9 +18,10 @@ from optuna.trial import FrozenTrial, TrialState
 from plimsoll_tools.command_line import as_called
 from plimsoll_tools.plotting import style
 from plimsoll_tools.tuning import charts
+from plimsoll_tools.tuning.ablation import Ablation
 from plimsoll_tools.tuning.board import Position
 from plimsoll_tools.tuning.problem import Problem
-from plimsoll_tools.tuning.search import FEWEST_TRIALS, front, importance, is_feasible, means, rounds_of
+from plimsoll_tools.tuning.search import FEWEST_TRIALS, cases_of, front, importance, is_feasible, means
 from plimsoll_tools.tuning.verdict import Pair, Verdict, question, training_of
 from plimsoll_tools.whole_file import write_text, writing
 
@@ -32,6 +33,20 @@ class Study:
     name: str
     builds: list[str]
     """Of the program, that made the runs."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What the search chose, and what was run about it."""
+
+    chosen: FrozenTrial
+    ablation: Ablation
+    pairs: list[Pair]
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The parameters of the policy that goes to the user."""
+        return self.ablation.values(self.chosen)
 
 
 # --- Tables -----------------------------------------------------------------------------------------------------------
@@ -56,15 +71,15 @@ def write_trials(problem: Problem, position: Position, folder: Path) -> None:
     owners = position.owners
     trials = [owners[slot] for slot in sorted(owners) if owners[slot].state in (TrialState.COMPLETE, TrialState.PRUNED)]
     names = [one.name for one in problem.space]
-    header = ["trial", "state", "seeds", "feasible", "stopped", *problem.metrics, *names]
+    header = ["trial", "state", "cases", "feasible", "stopped", *problem.metrics, *names]
 
     def row(trial: FrozenTrial) -> list[Any]:
-        rounds = rounds_of(trial, len(problem.seeds))
-        mean = means(problem, rounds) if rounds else {}
+        cases = cases_of(trial, len(problem.seeds))
+        mean = means(problem, cases) if cases else {}
         return [
             trial.user_attrs["slot"] + 1,
             trial.state.name.lower(),
-            len(rounds),
+            len(cases),
             str(is_feasible(trial)).lower(),
             trial.user_attrs.get("stopped"),
             *(plain(mean[metric]) if metric in mean else None for metric in problem.metrics),
@@ -115,10 +130,59 @@ def _quoted(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 PlainDumper.add_representer(str, _quoted)
 
 
-def policy_text(problem: Problem, chosen: FrozenTrial, verdicts: Sequence[Verdict]) -> str:
+def write_ablation(problem: Problem, result: Result, folder: Path) -> None:
+    """`ablation.csv`: a row per parameter that the search changed, and objective: what its default in its place gives."""
+    chosen = means(problem, cases_of(result.chosen, len(problem.seeds)))
+    changed = [*result.ablation.kept, *result.ablation.idle]
+    write_table(
+        folder / "ablation.csv",
+        ["parameter", "default", "tuned", "kept", "objective", "tuned_mean", "mean_without"],
+        (
+            [one.name, one.standard_text, one.text(result.chosen.params[one.name]), str(one.name in result.ablation.kept).lower(),
+             goal.metric, plain(chosen[goal.metric]), plain(result.ablation.without.get(one.name, {}).get(goal.metric, math.nan))]
+            for one in problem.space if one.name in changed for goal in problem.objectives
+        ),
+    )  # fmt: skip
+
+
+def carried(problem: Problem, result: Result) -> list[str]:
+    """The report's part on what carries the gain; the parameter without which most is lost comes first."""
+    ablation, chosen = result.ablation, result.chosen
+    lines: list[str] = []
+    if ablation.idle:
+        names = ", ".join(ablation.idle)
+        lines += [f"What changes no figure of any run of the search has its default again: {names}.", ""]
+    if not ablation.kept:
+        return lines
+    with_it = means(problem, cases_of(chosen, len(problem.seeds)))
+
+    def loss(name: str) -> float:
+        without = ablation.without.get(name)
+        if without is None:
+            return math.inf
+        goals = problem.objectives
+        return sum(goal.sign * (without[goal.metric] - with_it[goal.metric]) / max(abs(with_it[goal.metric]), 1e-9) for goal in goals)
+
+    def cells(name: str) -> list[str]:
+        without = ablation.without.get(name)
+        if without is None:
+            return ["no such policy"] * len(problem.objectives)
+        return [f"{without[goal.metric]:.4g}" for goal in problem.objectives]
+
+    lines += ["## What carries the gain", "", "In the search's own runs, with one parameter at a time as it was before:", ""]
+    lines += table(
+        ["without", *(goal.metric for goal in problem.objectives)],
+        [
+            ["(the tuned policy)", *(f"{with_it[goal.metric]:.4g}" for goal in problem.objectives)],
+            *([name, *cells(name)] for name in sorted(ablation.kept, key=loss, reverse=True)),
+        ],
+    )
+    return [*lines, ""]
+
+
+def policy_text(problem: Problem, values: dict[str, Any], verdicts: Sequence[Verdict]) -> str:
     """The policy file, with the verdict as its description."""
-    is_default = chosen.user_attrs["slot"] == 0
-    policy = problem.with_parameters({} if is_default else chosen.params)
+    policy = problem.with_parameters(values)
     label = f"{problem.name}-tuned"
     tree = {"plimsoll": 1, "description": "\n".join(one["sentence"] for one in verdicts), **policy, "label": label}
     tree = {key: tree[key] for key in ("plimsoll", "description", "name", "label") if key in tree} | tree
@@ -147,10 +211,11 @@ def nothing_decides(position: Position) -> str:
 
 
 def report(
-    problem: Problem, position: Position, chosen: FrozenTrial, verdicts: Sequence[Verdict], parts: Sequence[Verdict],
+    problem: Problem, position: Position, result: Result, verdicts: Sequence[Verdict], parts: Sequence[Verdict],
     shares: dict[str, dict[str, float]], command: Sequence[str],
 ) -> str:  # fmt: skip
-    owners = list(position.owners.values())
+    owners, chosen = list(position.owners.values()), result.chosen
+    values = result.values
     complete = sum(trial.state == TrialState.COMPLETE for trial in owners)
     stopped = sum(trial.state == TrialState.PRUNED for trial in owners)
     lines = [f"# {problem.name}, tuned", ""]
@@ -174,11 +239,18 @@ def report(
     lines += table(
         ["parameter", "default", "tuned", "searched", "meaning"],
         [
-            [one.name, one.text(one.clamped(one.standard)), one.text(chosen.params[one.name]), one.range_text, one.meaning]
+            [
+                one.name,
+                one.standard_text,
+                one.text(values[one.name]) if one.name in values else one.standard_text,
+                one.range_text,
+                one.meaning,
+            ]
             for one in problem.space
         ],
     )
-    lines += ["", f"`{POLICY}` is for `plimsoll run SCENARIO --policy {POLICY}`.", "", "## The verdict", ""]
+    lines += ["", *carried(problem, result)]
+    lines += [f"`{POLICY}` is for `plimsoll run SCENARIO --policy {POLICY}`.", "", "## The verdict", ""]
     lines += ["![Differences by scenario](verdict.png)", ""]
     for one in verdicts:
         lines += [
@@ -219,12 +291,12 @@ def span(seeds: Sequence[int]) -> str:
 
 
 def write(
-    problem: Problem, study: Study, position: Position, chosen: FrozenTrial, pairs: Sequence[Pair], folder: Path,
+    problem: Problem, study: Study, position: Position, result: Result, folder: Path,
     command: Sequence[str], judge: Callable[[dict[str, Any]], list[Verdict]],
 ) -> list[Verdict]:  # fmt: skip
     """Everything but the study itself. The same study gives the same files."""
     style.prepare()
-    complete = position.completed
+    complete, chosen, pairs = position.completed, result.chosen, result.pairs
     training = training_of(problem, next(one for one in complete if one.user_attrs["slot"] == 0), chosen)
     judged = judge(question(problem, pairs, training))
     last = 2 if problem.held_out else 1
@@ -232,16 +304,17 @@ def write(
     shares = importance(problem, complete)
     write_trials(problem, position, folder)
     write_verdict(problem, pairs, parts, folder)
+    write_ablation(problem, result, folder)
     names = [one.name for one in problem.space]
     write_table(
         folder / "importance.csv", ["objective", "parameter", "share"],
         ([metric, name, plain(by[name])] for metric, by in shares.items() for name in by if name in names),
     )  # fmt: skip
-    write_text(folder / POLICY, policy_text(problem, chosen, verdicts))
+    write_text(folder / POLICY, policy_text(problem, result.values, verdicts))
     charts.draw_front(problem, complete, chosen, folder)
     charts.draw_importance(problem, shares, folder)
     charts.draw_verdict(problem, parts, folder)
-    text = report(problem, position, chosen, verdicts, parts, shares, command)
+    text = report(problem, position, result, verdicts, parts, shares, command)
     if len(study.builds) > 1:
         text += f"\nThe runs were made by {len(study.builds)} builds of plimsoll {problem.version} (`tuning.json` "
         text += "names them): if results differ between them, the figures here mix them.\n"
@@ -252,6 +325,7 @@ def write(
         "problem": problem.record(),
         "command": list(command),
         "chosen_trial": chosen.user_attrs["slot"] + 1,
+        "changes_nothing": result.ablation.idle,
         # Of the processes that took part, not of the search: so no table has it.
         "retried_trials": sorted(slot + 1 for slot, trial in position.owners.items() if "retry_of" in trial.user_attrs),
         "verdicts": {one["place"]: one["word"] for one in verdicts},

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from plimsoll_tools.tuning.board import Board, Claim
 from plimsoll_tools.tuning.problem import Problem
-from plimsoll_tools.tuning.program import Program
+from plimsoll_tools.tuning.program import Interrupted, Program, rest
 
 
 @dataclass
@@ -39,6 +39,24 @@ class Part:
         if not self.is_signed:
             self.board.sign(self.program.build)
             self.is_signed = True
+
+    def settle(self, at_once: int, what: str, finish: Callable[[], None]) -> None:
+        """Claims some slots at a time and has them finished, until every slot is settled, by us or by others."""
+        while True:
+            self.check()
+            try:
+                while len(self.claims) < at_once and (claim := self.board.claim(self.check)) is not None:
+                    self.claims.append(claim)
+                if not self.claims:
+                    if self.board.read().is_done:
+                        return
+                    self.show(self.board, f"waiting for {what} of other workers")
+                    rest(1.0, self.check)
+                    continue
+                finish()
+            except (Interrupted, Exception):
+                self.release()
+                raise
 
     def release(self) -> None:
         """Gives back what is not done: it waits again."""

@@ -122,6 +122,11 @@ class Problem:
         return str(self.policy["name"])
 
     @property
+    def cases(self) -> int:
+        """The runs of a whole trial: each scenario under each seed."""
+        return len(self.scenarios) * len(self.seeds)
+
+    @property
     def is_against_unbounded(self) -> bool:
         """Whether `unbounded` is run as well, once per scenario and seed."""
         return SECONDS_LOST in self.metrics

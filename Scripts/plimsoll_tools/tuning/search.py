@@ -1,10 +1,11 @@
-"""The search: one worker asks for a trial, runs it seed by seed, stops what is hopeless, tells, and asks again."""
+"""The search: one worker asks for a trial, runs it case by case, stops what is hopeless, tells, and asks again."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from concurrent.futures import Future
+from itertools import chain
 
 import numpy as np
 import optuna
@@ -17,11 +18,16 @@ from plimsoll_tools.tuning.part import Part
 from plimsoll_tools.tuning.problem import Problem, value_of
 from plimsoll_tools.tuning.program import SECONDS_LOST, Interrupted, Job, Refused, Summary, gather, rest
 
+REST = "rest"
+"""The key of the cases after the last whole round of a trial that was stopped."""
+
 FEWEST_TRIALS = 8
 """Of fewer trials nobody can tell which parameter decides."""
 
-LEAST_ROUNDS = 2
-"""A trial gets this many rounds before it is compared."""
+LEAST_CASES = 2
+"""A trial gets this many cases (a scenario and a seed each) before it is compared, and a quarter of all."""
+RACE = 3
+"""It is compared again after this many further cases, and after each seed."""
 SURE = 2.0
 """How many standard errors a trial must be worse by."""
 SLACK = 0.005
@@ -30,7 +36,7 @@ STARTUP = 12
 """Random trials before the model of the sampler is trusted."""
 
 Round = list[list[float]]
-"""By scenario, the problem's metrics of one seed."""
+"""By scenario, the problem's metrics of one seed. The last round of a trial that was stopped may be cut short."""
 
 
 def sampler_of(problem: Problem, slot: int) -> TPESampler:
@@ -43,6 +49,12 @@ def sampler_of(problem: Problem, slot: int) -> TPESampler:
     )
 
 
+def values_of(problem: Problem, row: Summary) -> list[float]:
+    """The problem's metrics of one run."""
+    goals = {goal.metric: goal.direction for goal in problem.objectives}
+    return [value_of(metric, row, goals.get(metric, "minimize")) for metric in problem.metrics]
+
+
 def rounds_of(trial: FrozenTrial, most: int) -> list[Round]:
     """The rounds that are done, in order and without a gap."""
     found: list[Round] = []
@@ -51,9 +63,14 @@ def rounds_of(trial: FrozenTrial, most: int) -> list[Round]:
     return found
 
 
-def means(problem: Problem, rounds: Sequence[Round]) -> dict[str, float]:
+def cases_of(trial: FrozenTrial, most: int) -> list[list[float]]:
+    """All cases that were run, in order, with those of a round that was cut short."""
+    return [*chain.from_iterable(rounds_of(trial, most)), *trial.user_attrs.get(REST, [])]
+
+
+def means(problem: Problem, cases: Sequence[list[float]]) -> dict[str, float]:
     """Each metric's mean over scenarios and seeds."""
-    values = np.mean(np.array(rounds, dtype=float), axis=(0, 1))
+    values = np.mean(np.array(cases, dtype=float), axis=0)
     return dict(zip(problem.metrics, (float(value) for value in values)))
 
 
@@ -61,16 +78,16 @@ def is_feasible(trial: FrozenTrial) -> bool:
     return all(violation <= 0 for violation in trial.constraints.values())
 
 
-def is_worse(problem: Problem, mine: Sequence[Round], other: Sequence[Round]) -> bool:
-    """Whether the rounds that both have leave no hope: on no objective better, on one worse beyond doubt.
+def is_worse(problem: Problem, mine: Sequence[list[float]], other: Sequence[list[float]]) -> bool:
+    """Whether the cases that both have leave no hope: on no objective better, on one worse beyond doubt.
 
     Runs of one seed and scenario are compared with each other, so what the day itself costs cancels out.
     """
     count = min(len(mine), len(other))
     columns = [problem.metrics.index(goal.metric) for goal in problem.objectives]
     signs = np.array([goal.sign for goal in problem.objectives])
-    left, right = (np.array(rounds[:count], dtype=float)[:, :, columns] for rounds in (mine, other))
-    differences = ((left - right) * signs).reshape(-1, len(columns))
+    left, right = (np.array(cases[:count], dtype=float)[:, columns] for cases in (mine, other))
+    differences = (left - right) * signs
     mean = differences.mean(axis=0)
     if (mean < 0).any():
         return False
@@ -115,14 +132,19 @@ class Worker(Part):
         futures = [self._submit(seed, settings) for seed in problem.seeds[len(rounds) :]]
         try:
             for pending in futures:
-                rounds.append([self._values(row) for row in gather(pending, self.tick)])
-                self.sign()
-                trial.set_user_attr(f"round_{len(rounds) - 1}", rounds[-1])
-                self._report(trial, rounds)
-                self.show(self.board, f"trial {claim.slot + 1}, seed {len(rounds)} of {len(problem.seeds)}")
-                why = self._hopeless(claim, rounds)
-                if why is not None:
-                    return self._prune(trial, rounds, why)
+                cases = list(chain.from_iterable(rounds))
+                for start in range(0, len(pending), RACE):
+                    cases += [values_of(problem, row) for row in gather(pending[start : start + RACE], self.tick)]
+                    self.sign()
+                    self.show(self.board, f"trial {claim.slot + 1}, run {len(cases)} of {problem.cases}")
+                    why = self._hopeless(claim, cases)
+                    if len(cases) == len(pending) * (len(rounds) + 1):
+                        rounds.append(cases[-len(pending) :])
+                        trial.set_user_attr(f"round_{len(rounds) - 1}", rounds[-1])
+                        self._report(trial, cases, len(rounds))
+                    if why is not None:
+                        trial.set_user_attr(REST, cases[len(rounds) * len(pending) :])
+                        return self._prune(trial, cases, why)
         except Refused as fault:
             if claim.slot == 0:
                 raise
@@ -133,7 +155,7 @@ class Worker(Part):
             for pending in futures:
                 for future in pending:
                     future.cancel()
-        self._complete(trial, rounds)
+        self._complete(trial, list(chain.from_iterable(rounds)))
 
     def _submit(self, seed: int, settings: str) -> list[Future[Summary]]:
         problem = self.problem
@@ -142,46 +164,42 @@ class Worker(Part):
             for one in problem.scenarios
         ]
 
-    def _values(self, row: Summary) -> list[float]:
-        goals = {goal.metric: goal.direction for goal in self.problem.objectives}
-        return [value_of(metric, row, goals.get(metric, "minimize")) for metric in self.problem.metrics]
-
-    def _report(self, trial: Trial, rounds: Sequence[Round]) -> None:
+    def _report(self, trial: Trial, cases: Sequence[list[float]], rounds: int) -> None:
         """Optuna takes intermediate values of studies with one objective only; the rounds hold them for all."""
         if len(self.problem.objectives) == 1:
-            trial.report(means(self.problem, rounds)[self.problem.objectives[0].metric], step=len(rounds) - 1)
+            trial.report(means(self.problem, cases)[self.problem.objectives[0].metric], step=rounds - 1)
 
-    def _hopeless(self, claim: Claim, rounds: Sequence[Round]) -> str | None:
-        """Why no further seed is spent on this trial; None: go on."""
+    def _hopeless(self, claim: Claim, cases: Sequence[list[float]]) -> str | None:
+        """Why no further run is spent on this trial; None: go on."""
         problem = self.problem
         if claim.slot == 0:
             return None  # What everything is measured against is measured whole.
         for goal in problem.constraints:
             column = problem.metrics.index(goal.metric)
-            total = sum(values[column] for one in rounds for values in one)
-            if goal.is_lost(total, len(problem.seeds) * len(problem.scenarios)):
+            total = sum(values[column] for values in cases)
+            if goal.is_lost(total, problem.cases):
                 return f"breaks {goal.text}"
-        if not LEAST_ROUNDS <= len(rounds) < len(problem.seeds):
+        if not max(LEAST_CASES, problem.cases // 4) <= len(cases) < problem.cases:
             return None
         for other in claim.position.completed:
-            if is_feasible(other) and is_worse(problem, rounds, rounds_of(other, len(problem.seeds))):
+            if is_feasible(other) and is_worse(problem, cases, cases_of(other, len(problem.seeds))):
                 return f"worse than trial {other.user_attrs['slot'] + 1}"
         return None
 
-    def _constrain(self, trial: Trial, rounds: Sequence[Round]) -> None:
-        mean = means(self.problem, rounds)
+    def _constrain(self, trial: Trial, cases: Sequence[list[float]]) -> None:
+        mean = means(self.problem, cases)
         for goal in self.problem.constraints:
             trial.set_constraint(goal.text, goal.violation(mean[goal.metric]))
 
-    def _prune(self, trial: Trial, rounds: Sequence[Round], why: str) -> None:
-        if rounds:
-            self._constrain(trial, rounds)
+    def _prune(self, trial: Trial, cases: Sequence[list[float]], why: str) -> None:
+        if cases:
+            self._constrain(trial, cases)
         trial.set_user_attr("stopped", why)
         self._tell(trial, None, TrialState.PRUNED)
 
-    def _complete(self, trial: Trial, rounds: Sequence[Round]) -> None:
-        mean = means(self.problem, rounds)
-        self._constrain(trial, rounds)
+    def _complete(self, trial: Trial, cases: Sequence[list[float]]) -> None:
+        mean = means(self.problem, cases)
+        self._constrain(trial, cases)
         self._tell(trial, [mean[goal.metric] for goal in self.problem.objectives], TrialState.COMPLETE)
 
     def _tell(self, trial: Trial, values: list[float] | None, state: TrialState) -> None:

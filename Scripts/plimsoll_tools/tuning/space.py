@@ -11,8 +11,12 @@ from optuna.trial import Trial
 from plimsoll_tools.quantities import UNITS, quantity
 from plimsoll_tools.tuning.program import Fault
 
-FLOORS = {"time": 0.01, "bytes": 65536.0, "ratio": 0.001}
-"""Where a logarithmic scale begins when the range begins at zero: 10 ms, 64 KiB, 0.1 %. Its lowest step is zero."""
+FLOORS = {"time": 1.0, "bytes": 4 * UNITS["MiB"], "ratio": 0.001}
+"""Where a logarithmic scale begins when the range begins at zero: 1 s, 4 MiB, 0.1 %. Its lowest step is zero."""
+
+PLAUSIBLE = 16
+"""Without a range of the user's own, the search goes from this part of a default to this multiple of it: what a policy's
+table takes is what it can be given, and most of that is no policy that anybody would run."""
 
 SHARE_LOG_BELOW = 0.25
 """A share whose default is below a quarter of its range is searched logarithmically: thresholds are small shares."""
@@ -68,6 +72,11 @@ class Dimension:
         return bytes_text(value) if self.kind == "bytes" else share_text(value)
 
     @property
+    def standard_text(self) -> str:
+        """The value before the search, as a policy that the search wrote would have it."""
+        return self.text(self.clamped(self.standard))
+
+    @property
     def range_text(self) -> str:
         if self.kind == "flag":
             return "false, true"
@@ -111,7 +120,12 @@ def dimension(entry: dict[str, Any], most: dict[str, float]) -> Dimension | None
     low, high = range_of(entry)
     standard = 0.0 if entry["default"] == TABLE else float(entry["default_value"])
     ends = (low, min(high, max(most.get(kind, high), standard)))
-    found = fitted(name, kind, ends, standard, meaning, str(entry.get("scale")) == "even")
+    is_even = str(entry.get("scale")) == "even"
+    found = fitted(name, kind, ends, standard, meaning, is_even)
+    if found.is_log and standard > 0:
+        near = (max(low, standard / PLAUSIBLE), min(ends[1], standard * PLAUSIBLE))
+        near = (math.ceil(near[0]), math.floor(near[1])) if kind == "count" else near
+        found = fitted(name, kind, near, standard, meaning)
     return replace(found, may_be_table=bool(entry.get("may_be_table")))
 
 
@@ -129,7 +143,7 @@ def fitted(
         return Dimension(name, kind, low, high, standard, False, 0, meaning)
     if kind == "count":
         return Dimension(name, kind, low, high, standard, low >= 1 and high / low >= 100, 0, meaning)
-    floor = low if low > 0 else min(FLOORS[kind], high / 10)
+    floor = low if low > 0 else min(FLOORS[kind], high / 100)
     is_log = high / floor >= 100 and (kind != "ratio" or standard < SHARE_LOG_BELOW * high)
     if not is_log:
         return Dimension(name, kind, low, high, standard, False, 0, meaning)

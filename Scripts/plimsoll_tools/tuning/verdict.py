@@ -13,7 +13,7 @@ from optuna.trial import FrozenTrial, TrialState
 from plimsoll_tools.tuning.board import Board
 from plimsoll_tools.tuning.part import Part
 from plimsoll_tools.tuning.problem import Problem, Scenario, value_of
-from plimsoll_tools.tuning.program import Fault, Interrupted, Job, Summary, gather, rest
+from plimsoll_tools.tuning.program import Fault, Job, Summary, gather
 from plimsoll_tools.tuning.search import rounds_of
 
 
@@ -43,21 +43,7 @@ class Confirmation(Part):
 
     def work(self, chosen: dict[str, Any], at_once: int) -> None:
         """Until every held-out run is made, by us or by others."""
-        while True:
-            self.check()
-            try:
-                while len(self.claims) < at_once and (claim := self.board.claim(self.check)) is not None:
-                    self.claims.append(claim)
-                if not self.claims:
-                    if self.board.read().is_done:
-                        return
-                    self.show(self.board, "waiting for held-out runs of other workers")
-                    rest(1.0, self.check)
-                    continue
-                self._finish(chosen)
-            except (Interrupted, Exception):
-                self.release()
-                raise
+        self.settle(at_once, "held-out runs", lambda: self._finish(chosen))
 
     def _finish(self, chosen: dict[str, Any]) -> None:
         """Runs all claims at once, and tells them in order."""
