@@ -1,3 +1,5 @@
+import Quantities
+
 /// The document of `plimsoll explain --format json`. Times are seconds into the run; an absent value has no key.
 package struct ExplainDocument: Encodable {
     private let format = 1
@@ -16,10 +18,13 @@ package struct ExplainDocument: Encodable {
         private let app: String
         private let atS: Double
         private let reason: String
+        /// The fault that the scenario asks for; nil if it was none.
+        private let fault: String?
 
-        /// - Parameter atS: When, in seconds into the run.
-        package init(app: String, atS: Double, reason: String) {
-            (self.app, self.atS, self.reason) = (app, atS, reason)
+        package init(_ end: Explainer.OtherEnd) {
+            (app, reason) = (end.app, end.reason)
+            atS = Double((end.at - Instant.zero).microseconds) / 1_000_000
+            fault = end.isFault ? "crash" : nil
         }
     }
 

@@ -104,6 +104,7 @@ extension Explainer {
             preconditionFailure("decision \(record.number) did not end process \(termination.pid)")
         }
         let candidate = record.decision.ranking[chosen]
+        let held = reports(victim) == .one ? victim.footprint : termination.fact?.footprint ?? victim.footprint
         let how = candidate.action == .terminate(victim.pid) ? "ended" : "asked to end"
         let isByMonitor = record.decision.isByMonitor
         let whose = isByMonitor ? "the monitor's end_suspended_first" : "the policy \(plan.policy.title)"
@@ -111,11 +112,9 @@ extension Explainer {
             head: "\(victim.name) was \(how) by \(whose), \(termination.at.clock) into the run "
                 + "(decision \(record.number) in decisions.csv).",
             author: isByMonitor ? .monitor : .policy, decision: record.number, reason: candidate.reason,
-            held: victim.footprint,
+            held: held,
             cause: [
-                .init(
-                    label: "What it was",
-                    sentence: "\(state(victim, snapshot)); it held \(size(victim.footprint))."),
+                .init(label: "What it was", sentence: "\(state(victim, snapshot)); it held \(size(held))."),
                 .init(label: "Why then", sentence: "\(occasion(record, candidate, termination.fact))."),
                 .init(label: "Why this one", sentence: "\(candidate.reason)\(place(record, chosen))."),
             ] + failures(before: termination.fact, record),
@@ -128,23 +127,46 @@ extension Explainer {
     private func failures(
         before fact: RunTally.TerminationFact?, _ record: DecisionRecord? = nil
     ) -> [Explanation.Fact] {
-        guard let course = fact?.course else { return [] }
-        var failures: [String] = []
-        if course.samplesMissed > 0 {
-            failures.append("the monitor missed \(course.samplesMissed.counted("sample")) in the ten seconds before")
+        guard let failed = fact?.course.failures else { return [] }
+        var sentences: [String] = []
+        if failed.samplesMissed > 0 {
+            sentences.append("the monitor missed \(failed.samplesMissed.counted("sample")) in the ten seconds before")
         }
-        if let before = course.lostWarningBefore { failures.append("a warning to it was lost \(before.clock) before") }
-        if let before = course.lateWarningBefore {
-            failures.append("a warning sent \(before.clock) before had not reached it")
+        if let before = failed.lostWarningBefore { sentences.append("a warning to it was lost \(before.clock) before") }
+        if let before = failed.lateWarningBefore {
+            sentences.append("a warning sent \(before.clock) before had not reached it")
         }
-        if let hung = course.hung { failures.append("its main thread had not answered for \(hung.clock)") }
-        if let record, record.chosen == 0, let first = record.decision.erredFrom,
-            let name = record.snapshot.process(first)?.name
-        {
-            failures.append("the policy erred: its first choice was \(name)")
+        if let hung = failed.hung { sentences.append("its main thread had not answered for \(hung.clock)") }
+        if let before = failed.crashedBefore {
+            sentences.append("its process before this one had crashed by itself \(before.clock) before")
         }
-        guard !failures.isEmpty else { return [] }
-        return [.init(label: "What failed", sentence: failures.joined(separator: "; ") + ".")]
+        sentences += failed.refusals.map {
+            "\($0.app), which was ended \($0.since.clock) before, refused to die and still held \(size($0.held))"
+        }
+        if let record { sentences += falseReports(record) + errors(record) }
+        guard !sentences.isEmpty else { return [] }
+        return [.init(label: "What failed", sentence: sentences.joined(separator: "; ") + ".")]
+    }
+
+    /// The processes of the decision that reported another amount of memory than they held.
+    private func falseReports(_ record: DecisionRecord) -> [String] {
+        record.snapshot.processes.filter { reports($0) != .one }.map {
+            "\($0.name) reported \(reports($0)) of its memory, so the decision saw \(size($0.footprint)) of it"
+        }
+    }
+
+    /// That the policy took another candidate than its first choice, if it did.
+    private func errors(_ record: DecisionRecord) -> [String] {
+        guard record.chosen == 0, let first = record.decision.erredFrom else { return [] }
+        return record.snapshot.process(first).map { ["the policy erred: its first choice was \($0.name)"] } ?? []
+    }
+
+    /// The share of its memory that the process reports.
+    private func reports(_ process: ProcessSnapshot) -> Ratio { plan.apps[process.app.index].faults.reports }
+
+    /// What the process holds, as the decision saw it.
+    private func holding(_ process: ProcessSnapshot) -> String {
+        "\(reports(process) == .one ? "holds" : "reports") \(size(process.footprint))"
     }
 
     // MARK: Pieces
@@ -233,8 +255,8 @@ extension Explainer {
                 others.append(.init(app: process.name, kind: .refused, sentence: sentence))
             } else {
                 let sentence =
-                    "\(process.name), whose turn was later: \(state(process, record.snapshot)), holds "
-                    + "\(size(process.footprint))."
+                    "\(process.name), whose turn was later: \(state(process, record.snapshot)), "
+                    + "\(holding(process))."
                 others.append(.init(app: process.name, kind: .later, sentence: sentence))
             }
         }
@@ -271,8 +293,7 @@ extension Explainer {
         return neverNamed(record).map { process in
             .init(
                 app: process.name, kind: .notRanked,
-                sentence: "\(process.name): \(state(process, record.snapshot)), holds "
-                    + "\(size(process.footprint)); \(why).")
+                sentence: "\(process.name): \(state(process, record.snapshot)), \(holding(process)); \(why).")
         }
     }
 

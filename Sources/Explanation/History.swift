@@ -10,8 +10,25 @@ extension Explainer {
     public struct History {
         /// The ends that the system caused, in the order of time.
         public var terminations: [Termination] = []
-        /// The ends for other reasons, each with its reason, app and instant: the user closed the app, or it crashed.
-        public var otherEnds: [(reason: String, app: String, at: Instant)] = []
+        /// The ends for other reasons, in the order of time: the user closed the app, or it crashed.
+        public var otherEnds: [OtherEnd] = []
+    }
+
+    /// An end that the system did not cause.
+    public struct OtherEnd: Sendable {
+        /// Why it ended, in MetricKit's words.
+        public let reason: String
+        /// The app's name.
+        public let app: String
+        /// When it ended.
+        public let at: Instant
+        /// Whether it crashed because the scenario has it crash by itself (`crashes_after`).
+        public let isFault: Bool
+
+        /// Why it ended, for people.
+        public var words: String {
+            reason + (isFault ? ", crashed by itself as the scenario has it (crashes_after)" : "")
+        }
     }
 
     /// The ends that the system caused, in the order of time; only those of `app` if given, and at most `most`.
@@ -83,7 +100,11 @@ final class Watch {
             },
             otherEnds: lives.ended.filter { ended, end in
                 !Explainer.isBySystem(end.reason) && (app == nil || ended == app) && end.at < over ?? .never
-            }.map { ($0.end.reason, $0.app, $0.end.at) })
+            }.map {
+                Explainer.OtherEnd(
+                    reason: $0.end.reason, app: $0.app, at: $0.end.at,
+                    isFault: $0.end.explanation == RunTally.Failures.crashed)
+            })
     }
 
     /// The ends that the decision leads to: several, if a control group ends.

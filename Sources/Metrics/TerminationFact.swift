@@ -78,6 +78,15 @@ extension RunTally {
         public var idle = TimeSpan.zero
         /// The time from the last memory warning that it was given; nil if it never was warned.
         public var warnedBefore: TimeSpan?
+        /// What had failed because the scenario says so.
+        public var failures = Failures()
+
+        /// Nothing is known yet.
+        public init() {}
+    }
+
+    /// What had failed before a process was ended, because the scenario says so.
+    public struct Failures: Sendable {
         /// The time from the last memory warning to it that was lost; nil if none was.
         public var lostWarningBefore: TimeSpan?
         /// The time from the sending of a memory warning that had not reached it; nil if none was under way.
@@ -86,9 +95,31 @@ extension RunTally {
         public var hung: TimeSpan?
         /// How many samples a faulty monitor missed in the ten seconds before.
         public var samplesMissed = 0
+        /// The time from the crash of the app's process before it; nil if that did not crash by itself.
+        public var crashedBefore: TimeSpan?
+        /// The processes that had been ended for memory and refused to die, in the order of their ends.
+        public var refusals: [RefusedExit] = []
 
-        /// Nothing is known yet.
+        /// What `events.csv` says of the end of a process that crashes by itself (`crashes_after`).
+        public static let crashed = "crashed by itself"
+
+        /// Nothing has failed.
         public init() {}
+    }
+
+    /// A process that was ended and refuses to die.
+    public struct RefusedExit: Hashable, Sendable {
+        /// The app's name.
+        public let app: String
+        /// How long ago it was ended.
+        public let since: TimeSpan
+        /// What it still holds.
+        public let held: ByteCount
+
+        /// A process of the app, ended this long ago.
+        public init(app: String, since: TimeSpan, held: ByteCount) {
+            (self.app, self.since, self.held) = (app, since, held)
+        }
     }
 
     /// The app for whose sake a process was ended.

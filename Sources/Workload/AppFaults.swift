@@ -13,6 +13,13 @@ public struct AppFaults: Hashable, Sendable {
     /// How long its own main thread then does not answer. From `hangs_for`.
     public var hangsFor = TimeSpan.seconds(10)
 
+    /// The share of its memory that its process reports to whatever decides by it: less, as a process whose buffers
+    /// belong to a driver does, or more, as one that counts shared pages as its own does. From `reports`.
+    public var reports = Ratio.one
+
+    /// What is seen of this much of the process's memory.
+    public func reported(_ held: ByteCount) -> ByteCount { reports == .one ? held : held * reports }
+
     /// A process without faults.
     public init() {}
 }

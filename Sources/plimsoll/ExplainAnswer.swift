@@ -1,5 +1,4 @@
 import Explanation
-import Quantities
 import RunFolders
 import Simulation
 
@@ -11,7 +10,7 @@ struct ExplainAnswer {
     private let namesApps: Bool
     private var document: ExplainDocument
     /// The ends that the system did not cause. They are told where it caused none.
-    var otherEnds: [(reason: String, app: String, at: Instant)] = []
+    var otherEnds: [Explainer.OtherEnd] = []
 
     /// How many ends are explained so far.
     var count: Int { document.explanations.count }
@@ -38,9 +37,7 @@ struct ExplainAnswer {
     /// - Parameter note: Why there is nothing to explain.
     mutating func end(_ note: String? = nil) throws {
         document.note = note
-        document.otherEnds = otherEnds.map {
-            .init(app: $0.app, atS: Double(($0.at - Instant.zero).microseconds) / 1_000_000, reason: $0.reason)
-        }
+        document.otherEnds = otherEnds.map(ExplainDocument.End.init)
         switch (format, note) {
         case (.json, _): Terminal.say(try JSONDocument.of(document))
         case (.text, let note?): for line in text(note) { Terminal.say(line) }
@@ -59,8 +56,8 @@ struct ExplainAnswer {
     /// The note, with the other ends by their reasons.
     private func text(_ note: String) -> [String] {
         guard !otherEnds.isEmpty else { return [note] }
-        let reasons = Set(otherEnds.map(\.reason)).sorted().map { reason in
-            let ends = otherEnds.filter { $0.reason == reason }
+        let reasons = Set(otherEnds.map(\.words)).sorted().map { reason in
+            let ends = otherEnds.filter { $0.words == reason }
             let names = Set(ends.map(\.app)).sorted().joined(separator: ", ")
             return "  \(reason): \(ends.count)\(namesApps ? " (\(names))" : "")"
         }

@@ -188,4 +188,41 @@ struct FaultTests {
         #expect(quick.slow == 0 && slow.slow > 0)
         #expect(slow.reclaim >= quick.reclaim)
     }
+
+    @Test("who looks for the largest goes by what processes report; tables, and the limits of apps, have the truth")
+    func falseReports() throws {
+        func run(
+            _ share: Ratio, of app: Int, _ change: @escaping (inout RunPlan) -> Void = { _ in }
+        ) throws -> RunOutput {
+            let apps = [("a", 48), ("b", 30), ("c", 30), ("d", 30)].map { name, size in
+                testApp(name) { $0.memory.base = .mebibytes(size) }
+            }
+            let user = (0..<4).map { (1 + Double($0) * 6, UserAction.launch(AppID($0))) }
+            return try runToEnd(
+                testPlan(apps, ceiling: .mebibytes(150), seconds: 40, policy: "largest-first", user: user) {
+                    $0.backend = .accounting
+                    $0.monitor = .brisk
+                    $0.apps[app].faults.reports = share
+                    change(&$0)
+                })
+        }
+        func victims(_ run: RunOutput) -> [String] {
+            TableRow.all(in: run.events).filter { $0["exit_reason"] == "memoryPressure" }.map { $0["app"] }
+        }
+        func largest(_ run: RunOutput) -> Int {
+            let rows = TableRow.all(in: run.apps).filter { $0["app"] == "a" && (Double($0["time_s"]) ?? 0) < 10 }
+            return rows.compactMap { $0.integer("footprint_bytes") }.max() ?? 0
+        }
+        let (sound, less, more) = (try run(.one, of: 0), try run(.percent(10), of: 0), try run(.percent(300), of: 1))
+        #expect(victims(sound).first == "a" && victims(more).first == "b")
+        #expect(victims(less).first.map { $0 != "a" } == true, "\(victims(less))")
+        #expect(largest(sound) > 40 << 20 && largest(less) == largest(sound))
+        #expect(faults(sound).isEmpty && faults(less).map { $0["detail"] } == ["false_report"])
+        #expect(faults(less).first?["reason"] == "10% of its memory is seen by what decides about it (reports)")
+        let limited = try run(.percent(10), of: 0) {
+            $0.apps[0].limits = ProcessLimits(active: .mebibytes(40), fatal: true)
+        }
+        let exits = TableRow.all(in: limited.events).filter { $0["event"] == "exit" && $0["app"] == "a" }
+        #expect(exits.first?["exit_reason"] == "memoryResourceLimit")
+    }
 }

@@ -65,5 +65,9 @@ extension AppProfile {
                 "slow_exit", \.faults.slowExit, .quantity(to: .hours(1)), omitted: { $0 == .zero },
                 drawn: .times(.milliseconds(1), .seconds(20)), chance: 5,
                 "A fault: how long it refuses to die, as that of an app."),
+            Field(
+                "reports", \.faults.reports, .quantity(to: .percent(1_000)), omitted: { $0 == .one },
+                drawn: .shares(0, 200), chance: 5,
+                "A fault: the share of its memory that it reports, as that of an app."),
         ])
 }

@@ -129,7 +129,7 @@ final class Freezer {
         let standing = standing(of: process)
         var candidate = FreezerRules.Candidate(
             process.pid, band: process.bands.band(at: now), positionedAt: process.bands.position(at: now),
-            footprint: memory.books(of: process.slot).footprint)
+            footprint: process.profile.faults.reported(memory.books(of: process.slot).footprint))
         candidate.isApp = !process.record.isPart
         candidate.isSuspended = process.phase == .suspended && !process.isEnding
         candidate.group = process.record.membership.group

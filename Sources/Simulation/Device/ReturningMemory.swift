@@ -1,4 +1,5 @@
 import Memory
+import Metrics
 import Plan
 import Quantities
 
@@ -10,6 +11,10 @@ final class ReturningMemory {
     /// What is left of one process.
     private struct Rest {
         let slot: MemorySlot
+        /// The app's name.
+        let app: String
+        /// When the process ended.
+        let ended: Instant
         /// Its pools of objects. What is in none of them comes back with the last piece.
         let pools: [PoolID]
         let serial: Int
@@ -18,6 +23,8 @@ final class ReturningMemory {
         let piece: ByteCount
         /// How many pieces are still to come.
         var pieces: Int
+        /// Whether the process refuses to die.
+        var refuses: Bool
     }
 
     /// The least time of a piece, and the most pieces of a process: our own figures.
@@ -50,6 +57,14 @@ final class ReturningMemory {
     /// The books of all that is left, a process each.
     var books: [ProcessBooks] { rests.map { memory.books(of: $0.slot) } }
 
+    /// The processes that have ended and refuse to die.
+    var refusals: [RunTally.RefusedExit] {
+        rests.filter(\.refuses).map {
+            RunTally.RefusedExit(
+                app: $0.app, since: agenda.now - $0.ended, held: memory.books(of: $0.slot).footprint)
+        }
+    }
+
     /// The most that a process which has ended still has in swap, or a control group.
     var mostInSwap: ByteCount {
         var groups: [Int: ByteCount] = [:]
@@ -69,16 +84,22 @@ final class ReturningMemory {
     /// The process in this slot has ended. Its memory begins to come back.
     ///
     /// - Parameters:
+    ///   - app: The app's name.
     ///   - group: The number of its control group, if it was in one.
     ///   - delay: How long the process refuses to die; nothing comes back meanwhile.
     /// - Returns: The number under which `goOn` is called for each piece.
-    func begin(_ slot: MemorySlot, _ pools: [PoolID], of group: Int?, after delay: TimeSpan) -> Int {
+    func begin(
+        _ slot: MemorySlot, _ pools: [PoolID], of app: String, in group: Int?, after delay: TimeSpan
+    ) -> Int {
         let footprint = memory.books(of: slot).footprint
         let most = rate.time(for: footprint).microseconds / ReturningMemory.leastTime.microseconds
         let count = max(1, min(ReturningMemory.mostPieces, Int(most)))
         lastSerial += 1
         let piece = ByteCount((footprint.bytes + count - 1) / count)
-        rests.append(Rest(slot: slot, pools: pools, serial: lastSerial, group: group, piece: piece, pieces: count))
+        rests.append(
+            Rest(
+                slot: slot, app: app, ended: agenda.now, pools: pools, serial: lastSerial, group: group, piece: piece,
+                pieces: count, refuses: delay > .zero))
         if delay > .zero {
             agenda.schedule(.dies(serial: lastSerial), after: delay)
         } else {
@@ -89,7 +110,9 @@ final class ReturningMemory {
 
     /// A process that refused to die dies.
     func dies(_ serial: Int) {
-        guard let rest = rests.first(where: { $0.serial == serial }) else { return }
+        guard let index = rests.firstIndex(where: { $0.serial == serial }) else { return }
+        rests[index].refuses = false
+        let rest = rests[index]
         scheduler.bury(min(rest.piece, memory.books(of: rest.slot).footprint), order(serial))
     }
 

@@ -1,4 +1,5 @@
 import Lifecycle
+import Metrics
 import Quantities
 
 /// The flow of processes that crash by themselves (`crashes_after`).
@@ -19,7 +20,8 @@ struct Crashes {
         recorder.event(
             .fault, at: agenda.now, app: process.profile.name, pid: process.pid, Lapse.crash.rawValue,
             reason: "as the seed decides (crashes_after)")
-        engine.end(process, .abnormal, "crashed by itself")
+        engine.end(process, .abnormal, RunTally.Failures.crashed)
+        process.record.crashedByItself(at: agenda.now)
     }
 }
 
@@ -60,6 +62,21 @@ struct Hangs {
     }
 }
 
+/// The rows about processes that report another amount of memory than they hold (`reports`).
+struct FalseReports {
+    let agenda: Agenda
+    let recorder: RunRecorder
+
+    /// A process begins: from now on a part of its memory is seen, or more than there is.
+    func begin(_ process: LiveProcess) {
+        let share = process.profile.faults.reports
+        guard share != .one else { return }
+        recorder.event(
+            .fault, at: agenda.now, app: process.profile.name, pid: process.pid, Lapse.falseReport.rawValue,
+            reason: "\(share) of its memory is seen by what decides about it (reports)")
+    }
+}
+
 /// A fault that the scenario asks for, as `events.csv` has it.
 enum Lapse: String, CaseIterable {
     /// The monitor did not look.
@@ -74,4 +91,6 @@ enum Lapse: String, CaseIterable {
     case policyErred = "policy_error"
     /// A process that was ended stays for a while.
     case slowExit = "slow_exit"
+    /// A process reports another amount of memory than it holds.
+    case falseReport = "false_report"
 }

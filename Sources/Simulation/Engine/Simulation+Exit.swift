@@ -90,10 +90,7 @@ extension Simulation {
         }
         if !process.isInFront { course.idle = now - (process.lastForeground ?? process.launch.at) }
         course.warnedBefore = process.warnings.lastAt.map { now - $0 }
-        course.lostWarningBefore = process.warnings.lostAt.map { now - $0 }
-        course.lateWarningBefore = process.warnings.lateSince.map { now - $0 }
-        course.hung = process.thread.hangsSince.map { now - $0 }
-        course.samplesMissed = watch.recentlyMissed
+        course.failures = failures(before: process)
         var termination = RunTally.TerminationFact(
             app: process.profile.name, pid: process.pid, at: now, reason: reason,
             wasForeground: isOnScreen(process, reason), wasPerceived: process.reasons.showsPicture,
@@ -101,6 +98,18 @@ extension Simulation {
             beneficiary: decided.map { $0.for } ?? ownNeed(of: process, reason, fact), course: course)
         termination.tell(in: plan)
         return termination
+    }
+
+    /// What has failed before the process ends, because the scenario says so.
+    private func failures(before process: LiveProcess) -> RunTally.Failures {
+        var failures = RunTally.Failures()
+        failures.lostWarningBefore = process.warnings.lostAt.map { now - $0 }
+        failures.lateWarningBefore = process.warnings.lateSince.map { now - $0 }
+        failures.hung = process.thread.hangsSince.map { now - $0 }
+        failures.samplesMissed = watch.recentlyMissed
+        failures.crashedBefore = process.record.crashedAt.map { now - $0 }
+        failures.refusals = reclaimer.refusals
+        return failures
     }
 
     /// What the process itself wanted, if it ends for that.

@@ -68,6 +68,7 @@ extension Simulation {
         process.stateDidChange()
         crashes.begin(process)
         hangs.begin(process)
+        FalseReports(agenda: agenda, recorder: recorder).begin(process)
         return process
     }
 

@@ -48,6 +48,8 @@ final class AppRecord {
     private(set) var costs: DrawnCosts
     private var spread: SeededGenerator
     private var crashes: SeededGenerator
+    /// When its last process ended, if that crashed by itself.
+    private(set) var crashedAt: Instant?
     private var hangs: SeededGenerator
     private let faults: RunFaults
 
@@ -113,7 +115,10 @@ final class AppRecord {
     func goOn() { wasLaunched = true }
 
     /// Its process is gone, and with it its scenes' memory and pending launch reasons.
-    func processEnded() { process = nil }
+    func processEnded() { (process, crashedAt) = (nil, nil) }
+
+    /// The process that has ended crashed by itself.
+    func crashedByItself(at now: Instant) { crashedAt = now }
 
     /// The user opens the app, so the system may launch it off screen again.
     func open(_ scene: SceneID) {

@@ -155,9 +155,14 @@ final class PressureWatch {
         return observation
     }
 
-    /// The share of its own limit that a process holds; of the whole device if it has none.
+    /// The share of its own limit that a process holds, as it reports it; of the whole device if it has none.
     private func limitShare(of process: LiveProcess) -> Ratio {
-        memory.books(of: process.slot).footprint.share(of: process.presentLimit?.bytes ?? memory.books.ceiling)
+        reported(process).share(of: process.presentLimit?.bytes ?? memory.books.ceiling)
+    }
+
+    /// The footprint that the process reports.
+    private func reported(_ process: LiveProcess) -> ByteCount {
+        process.profile.faults.reported(memory.books(of: process.slot).footprint)
     }
 
     // MARK: Warnings
@@ -188,8 +193,7 @@ final class PressureWatch {
     func nextWarned() -> (process: LiveProcess, reason: String, comparison: Comparison)? {
         let candidates = processes.live.map { process in
             var candidate = WarningCandidate(
-                pid: process.pid, phase: process.phase, band: process.naturalBand,
-                footprint: memory.books(of: process.slot).footprint)
+                pid: process.pid, phase: process.phase, band: process.naturalBand, footprint: reported(process))
             candidate.limitShare = limitShare(of: process)
             return candidate
         }

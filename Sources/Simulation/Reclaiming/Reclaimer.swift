@@ -464,7 +464,9 @@ final class Reclaimer {
     func processEnded(_ process: LiveProcess, _ reason: ExitReason, held footprint: ByteCount, _ pools: [PoolID]?) {
         stopWaiting(forScenesOf: process)
         let group = process.record.membership.controlGroup
-        let serial = pools.map { returning.begin(process.slot, $0, of: group, after: refusal(of: process)) }
+        let serial = pools.map {
+            returning.begin(process.slot, $0, of: process.profile.name, in: group, after: refusal(of: process))
+        }
         history.noteEnd(of: process.pid, at: now)
         guard let acting, acting.ends(process) else { return }
         if reason == .memoryPressure, let kill = acting.kill {
@@ -475,6 +477,9 @@ final class Reclaimer {
         beginFreeing()
         if looksOn(acting) { actionTakes(.zero) } else if let serial { self.acting?.returns.append(serial) }
     }
+
+    /// The processes that have ended and refuse to die.
+    var refusals: [RunTally.RefusedExit] { returning.refusals }
 
     /// How long an ended process refuses to die.
     private func refusal(of process: LiveProcess) -> TimeSpan {

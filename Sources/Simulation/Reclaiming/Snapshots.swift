@@ -134,13 +134,15 @@ final class Snapshots {
         snapshot.isComing = process.isComing
         snapshot.warnedAt = process.warnings.lastAt
         snapshot.answersWarning = process.warnings.isAnswering
-        followSupply(of: process, in: &snapshot)
+        followSupply(of: process, in: &snapshot, process.profile.faults)
         follow(process, in: &snapshot)
     }
 
     /// Updates what the system could take of the process for nothing, and what the freezer has done with it.
-    private func followSupply(of process: LiveProcess, in snapshot: inout ProcessSnapshot) {
-        snapshot.memory.purgeable = worker.supply.purgeable(of: process)
+    private func followSupply(
+        of process: LiveProcess, in snapshot: inout ProcessSnapshot, _ faults: AppFaults
+    ) {
+        snapshot.memory.purgeable = faults.reported(worker.supply.purgeable(of: process))
         snapshot.memory.files = worker.supply.files?.held(for: process.app) ?? .zero
         snapshot.memory.freezer = freezer?.place(of: process) ?? FreezerPlace.none
     }
@@ -176,34 +178,39 @@ final class Snapshots {
 
     func snapshot(_ process: LiveProcess) -> ProcessSnapshot {
         process.followBand(at: agenda.now)
-        return snapshot(process, in: process.bands)
+        return snapshot(process, in: process.bands, reporting: process.profile.faults)
     }
 
-    /// The snapshot that a policy would get now. Making it does not move the process in its band.
+    /// The process as it is now, for reports of the system: all of its memory, whatever it reports of it. Making it
+    /// does not move the process in its band.
     func preview(_ process: LiveProcess) -> ProcessSnapshot {
         var bands = process.bands
         if bands.requested != process.naturalBand { bands.set(process.naturalBand, at: agenda.now) }
-        return snapshot(process, in: bands)
+        return snapshot(process, in: bands, reporting: AppFaults())
     }
 
-    private func snapshot(_ process: LiveProcess, in bands: BandMachine) -> ProcessSnapshot {
+    /// - Parameter faults: They say what is seen of its memory.
+    private func snapshot(
+        _ process: LiveProcess, in bands: BandMachine, reporting faults: AppFaults
+    ) -> ProcessSnapshot {
         let books = memory.books(of: process.slot)
         let modes = process.phase.restsInMemory ? [] : process.reasons.modes
+        let cache = memory.requested(in: process.pools.cache) * memory.scale
         var snapshot = ProcessSnapshot(
             app: process.app, name: process.profile.name, pid: process.pid, phase: process.phase,
-            band: bands.band(at: agenda.now), footprint: books.footprint, dirty: books.dirty,
-            cache: memory.requested(in: process.pools.cache) * memory.scale, launchedAt: process.launch.at,
+            band: bands.band(at: agenda.now), footprint: faults.reported(books.footprint),
+            dirty: faults.reported(books.dirty), cache: faults.reported(cache), launchedAt: process.launch.at,
             lastForeground: process.lastForeground, modes: modes, warnedAt: process.warnings.lastAt,
             answersWarning: process.warnings.isAnswering, isBusy: process.isBusy,
-            relaunchCost: process.launch.relaunchCost, scenes: scenes(of: process))
+            relaunchCost: process.launch.relaunchCost, scenes: scenes(of: process, faults))
         snapshot.positionedAt = bands.position(at: agenda.now)
-        snapshot.memory.compressed = books.compressed
+        snapshot.memory.compressed = faults.reported(books.compressed)
         if swapTotal > .zero {
-            snapshot.memory.swapped = books.compressed + books.swapped
+            snapshot.memory.swapped = faults.reported(books.compressed + books.swapped)
         } else {
-            snapshot.memory.onFlash = books.swapped
+            snapshot.memory.onFlash = faults.reported(books.swapped)
         }
-        followSupply(of: process, in: &snapshot)
+        followSupply(of: process, in: &snapshot, faults)
         snapshot.limit = process.presentLimit
         snapshot.isEnding = process.isEnding
         snapshot.isComing = process.isComing
@@ -219,13 +226,13 @@ final class Snapshots {
         return snapshot
     }
 
-    private func scenes(of process: LiveProcess) -> [SceneSnapshot] {
+    private func scenes(of process: LiveProcess, _ faults: AppFaults) -> [SceneSnapshot] {
         guard process.profile.scenes.support else { return [] }
         var scenes: [SceneSnapshot] = []
         for session in process.record.sessions where session.machine.phase.isConnected {
             var scene = SceneSnapshot(
                 scene: session.id, phase: session.machine.phase,
-                size: session.pool.map { memory.requested(in: $0) * memory.scale } ?? .zero,
+                size: session.pool.map { faults.reported(memory.requested(in: $0) * memory.scale) } ?? .zero,
                 lastForeground: session.lastForeground)
             scene.isExternal = session.isExternal
             scenes.append(scene)
@@ -257,7 +264,7 @@ final class Snapshots {
         guard agenda.now - growthAt >= .seconds(5) else { return }
         growthAt = agenda.now
         for process in processes.live {
-            let footprint = memory.books(of: process.slot).footprint
+            let footprint = process.profile.faults.reported(memory.books(of: process.slot).footprint)
             observe(process) { observed in
                 let average = observed.averageFootprint
                 let isAveraged = average > .zero || growthAtFirst(of: process) != .one

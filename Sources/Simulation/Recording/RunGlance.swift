@@ -150,10 +150,10 @@ extension RunGlance {
             level: run.watch.level, launches: run.tally.launches.count, warnings: run.tally.warnings,
             terminations: run.tally.terminations.count, cores: run.scheduler.glance,
             processes: run.processes.live.map { process in
-                let facts = run.snapshots.snapshot(process)
+                let (facts, books) = (run.snapshots.snapshot(process), run.memory.books(of: process.slot))
                 return ProcessGlance(
                     app: facts.name, pid: facts.pid, phase: facts.phase, band: facts.band.number,
-                    footprint: facts.footprint, compressed: run.memory.books(of: process.slot).compressed,
+                    footprint: books.footprint, compressed: books.compressed,
                     age: run.now - facts.launchedAt, idle: facts.idleTime(at: run.now))
             })
     }
