@@ -79,6 +79,20 @@ class Worlds(ReleaseCase):
             self.run_program("run", small, "--verify", *option, "--out", out, status=status)
 
     @early
+    def test_a_breach_of_a_relation_that_is_planted_in_one_world_is_found_named_and_shrunk(self) -> None:
+        # Launches take another time in the world that it is compared with.
+        seed, kept = 2, self.directory / "kept"
+        said = self.ends(SCRIPTS / "soak", "--program", self.plimsoll, "--seeds", f"{seed}..{seed + 1}", "--relations",
+                         "--canary", seed, "--keep", kept, status=1).stdout  # fmt: skip
+        self.assertIn("\n1 failed\n", said)
+        self.assertRegex(said, rf"\nseed {seed}: renamed apps: [a-z_]+\.csv differs in [a-z_]+\n")
+        self.assertIn(f"\n  again: Scripts/soak --seeds {seed} --relations --canary {seed}\n", said)
+        small = kept / f"world-{seed}.yaml"
+        self.assertLess(len(small.read_text("utf-8").splitlines()), MOST_LINES, said)
+        # Nothing is wrong with what is left of the world by itself.
+        self.run_program("run", small, "--verify", "--out", self.directory / "run", status=(0, UNMET))
+
+    @early
     def test_a_build_gives_the_same_tables_as_itself(self) -> None:
         self.script("same", self.plimsoll, self.plimsoll, "--worlds", "1..20")
 

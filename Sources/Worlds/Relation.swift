@@ -21,12 +21,14 @@ package enum Relation: String, CaseIterable, Sendable {
     /// The pair of worlds that the relation compares; nil if it claims nothing about this world.
     package func pair(of world: World) -> RelatedWorlds? {
         guard let plain = world.forRelations() else { return nil }
-        switch self {
-        case .renaming: return plain.renamed()
-        case .shift: return plain.shifted()
-        case .ample: return plain.ample()
-        case .idleApp: return plain.withIdleApp()
-        }
+        let pair: RelatedWorlds? =
+            switch self {
+            case .renaming: plain.renamed()
+            case .shift: plain.shifted()
+            case .ample: plain.ample()
+            case .idleApp: plain.withIdleApp()
+            }
+        return world.options.breaksRelations ? pair?.broken : pair
     }
 }
 
@@ -42,6 +44,17 @@ package struct RelatedWorlds {
     static let delay = TimeSpan.minutes(1)
     /// The app that never runs.
     static let idleApp = "idle-app"
+
+    /// A planted breach: in the second world the launches of apps take another time.
+    fileprivate var broken: RelatedWorlds {
+        var world = second
+        for index in (second.document["apps"]?.elements ?? []).indices {
+            let path = ["apps", "\(index)", "costs", "launch"]
+            let time = second.document.at(path)?.text == "7ms" ? "70ms" : "7ms"
+            world.document = world.document.putting(.plain(time), at: path)
+        }
+        return RelatedWorlds(relation: relation, first: first, second: world, names: names)
+    }
 }
 
 extension World {

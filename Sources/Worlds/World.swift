@@ -91,6 +91,8 @@ package struct RunOptions: Hashable, Sendable {
     package var isAtTheEdges = false
     /// `--canary`: the checks are shown a fault that is not there.
     package var hasCanary = false
+    /// Whether the second world of each relation differs from the first by something that matters: a planted breach.
+    package var breaksRelations = false
 }
 
 /// What the parts of a world must agree on.

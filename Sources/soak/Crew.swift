@@ -18,7 +18,7 @@ final class Crew: Sendable {
         let events: Bool
         /// Whether the worlds are edited towards the edges of the format, and sent through further commands.
         let far: Bool
-        /// The world whose checks are shown a fault that is not there.
+        /// The world whose checks are shown a fault that is not there; with `relations`, one that breaks them.
         let canary: UInt64?
         let seconds: Double
         let jobs: Int
@@ -27,7 +27,11 @@ final class Crew: Sendable {
             var world = World(seed: seed, backend: backend)
             if far { world = world.atTheEdges() }
             world.options.auditsEvents = events
-            world.options.hasCanary = seed == canary
+            if relations {
+                world.options.breaksRelations = seed == canary
+            } else {
+                world.options.hasCanary = seed == canary
+            }
             return world
         }
     }

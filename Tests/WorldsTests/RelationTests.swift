@@ -62,4 +62,17 @@ struct RelationTests {
         #expect(pair.difference(first, bytes("app,survived", "idle-app,0", "a,1")) == nil)
         #expect(pair.difference(first, bytes("app,survived", "idle-app,0", "a,0"))?.column == "survived")
     }
+
+    @Test("a planted breach is another time for launches in the second world alone", arguments: Relation.allCases)
+    func broken(relation: Relation) throws {
+        let seed = try #require((1...8).first { relation.pair(of: World(seed: $0)) != nil })
+        var world = World(seed: seed)
+        let plain = try #require(relation.pair(of: world))
+        world.options.breaksRelations = true
+        let broken = try #require(relation.pair(of: world))
+        #expect(broken.first.document == plain.first.document && broken.second.document != plain.second.document)
+        let last = { (pair: RelatedWorlds) in pair.second.document["apps"]?.elements?.last }
+        let (app, other) = (last(plain), last(broken))
+        #expect(app?["name"]?.text == other?["name"]?.text && app?["costs"]?["launch"] != other?["costs"]?["launch"])
+    }
 }
