@@ -210,6 +210,8 @@ public enum ParameterValue: Hashable, Sendable {
     case bytes(ByteCount)
     case time(TimeSpan)
     case count(Int)
+    /// A plain number that may have decimals and may be negative, in millionths.
+    case decimal(Ratio)
     case flag(Bool)
     /// One of the parameter's `choices`.
     case choice(String)
@@ -227,6 +229,7 @@ extension ParameterValue: CustomStringConvertible {
         case .bytes(let value): "\(value)"
         case .time(let value): "\(value)"
         case .count(let value): "\(value)"
+        case .decimal(let value): decimalText(value.partsPerMillion, digits: 6)
         case .flag(let value): "\(value)"
         case .choice(let value): value
         case .names(let names): "[\(names.joined(separator: ", "))]"
@@ -236,13 +239,14 @@ extension ParameterValue: CustomStringConvertible {
 }
 
 extension ParameterValue {
-    /// The value as a whole number: parts per million, bytes, microseconds or a count. Nil: it has none.
+    /// The value as a whole number: parts per million, bytes, microseconds, a count or millionths. Nil: it has none.
     public var number: Int64? {
         switch self {
         case .ratio(let value): value.partsPerMillion
         case .bytes(let value): Int64(value.bytes)
         case .time(let value): value.microseconds
         case .count(let value): Int64(value)
+        case .decimal(let value): value.partsPerMillion
         case .flag, .choice, .names, .table: nil
         }
     }
@@ -270,14 +274,36 @@ public struct PolicyParameter: Hashable, Sendable {
     public var part: DevicePart?
     /// What the value does, for lists and the schema.
     public let meaning: String
-    /// Where the default comes from.
+    /// Where the default comes from; for a parameter of rules, where the rules use it.
     public let source: String
+
+    /// A parameter with a range, of rules.
+    ///
+    /// - Parameters:
+    ///   - standard: The default.
+    ///   - range: The ends of the range, both allowed, and of the default's kind.
+    public init(
+        name: String, standard: ParameterValue, range: (lowest: ParameterValue, highest: ParameterValue),
+        meaning: String, source: String
+    ) {
+        (self.name, self.standard, self.meaning, self.source) = (name, standard, meaning, source)
+        (lowest, highest) = range
+    }
+
+    init(
+        name: String, standard: ParameterValue, lowest: ParameterValue, highest: ParameterValue,
+        choices: [String] = [], scale: Scale = .ranged, isScaled: Bool = true, meaning: String, source: String
+    ) {
+        (self.name, self.standard, self.meaning, self.source) = (name, standard, meaning, source)
+        (self.lowest, self.highest, self.choices) = (lowest, highest, choices)
+        (self.scale, self.isScaled) = (scale, isScaled)
+    }
 
     /// Whether the parameter has a range; choices and names have none.
     public var hasRange: Bool {
         switch lowest {
         case .choice, .names, .table: false
-        case .ratio, .bytes, .time, .count, .flag: true
+        case .ratio, .bytes, .time, .count, .decimal, .flag: true
         }
     }
 
@@ -298,6 +324,7 @@ public struct PolicyParameter: Hashable, Sendable {
         case .bytes: .bytes(ByteCount(Int(number)))
         case .time: .time(TimeSpan(microseconds: number))
         case .count: .count(Int(number))
+        case .decimal: .decimal(Ratio(partsPerMillion: number))
         case .flag, .choice, .names, .table: preconditionFailure("parameter \(name) is no number")
         }
     }

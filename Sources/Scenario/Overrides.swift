@@ -84,8 +84,15 @@ extension Tree {
         if key == "policy" || key == "policy.name" {
             return setPolicy(value.relocated(to: origin), origin: origin)
         }
-        let path = try resolved(steps[...], origin: origin)
+        var path = try resolved(steps[...], origin: origin)
+        if declaresParameter(at: path), value.entries == nil { path.append("value") }
         set(path, to: value.relocated(to: origin), origin: origin)
+    }
+
+    /// Whether the path leads to a parameter that the policy declares for its rules. Setting it sets its value.
+    private func declaresParameter(at path: [String]) -> Bool {
+        guard path.count == 3, path[0] == "policy", path[1] == "parameters" else { return false }
+        return self["policy"]?["rules"] != nil && self["policy"]?["parameters"]?[path[2]]?.entries != nil
     }
 
     /// The path with numbers in place of the names of list elements. A step that the text lacks stays as it is.

@@ -13,7 +13,7 @@ struct ParameterSteps {
             // Changing a choice counts as a larger step than changing a flag, and as the same step as doubling a
             // number.
             values = parameter.choices.filter { $0 != choice }.map { (.choice($0), 1) }
-        case .ratio, .bytes, .time, .count, .table:
+        case .ratio, .bytes, .time, .count, .decimal, .table:
             guard let numbers = parameter.numbers else { preconditionFailure("\(parameter.name) has no range") }
             values = ParameterSteps.around(
                 present.number ?? 0, numbers.lowerBound, numbers.upperBound, unit: parameter.unit
@@ -46,7 +46,7 @@ extension PolicyParameter {
     /// The smallest step.
     fileprivate var unit: Int64 {
         switch lowest {
-        case .ratio, .time: 1_000
+        case .ratio, .time, .decimal: 1_000
         case .bytes: 1 << 12
         case .count, .flag, .choice, .names, .table: 1
         }

@@ -21,7 +21,7 @@ public struct PolicyChange: Hashable, Sendable {
 
     /// Every change of one number of the plan's policy, nearest first for each number.
     public static func all(of plan: RunPlan) -> [PolicyChange] {
-        plan.policy.rules.isEmpty ? parameters(of: plan) : rules(of: plan)
+        parameters(of: plan) + rules(of: plan)
     }
 
     /// The option for a command line, quoted where a shell needs it.
@@ -30,20 +30,17 @@ public struct PolicyChange: Hashable, Sendable {
     // MARK: Parameters
 
     private static func parameters(of plan: RunPlan) -> [PolicyChange] {
-        guard let type = PolicyCatalogue.type(named: plan.policy.name) else { return [] }
         let device = plan.device.size(ofRAM: plan.device.ceiling)
         var changes: [PolicyChange] = []
-        for (parameter, present) in zip(type.parameterTable, type.present(plan.policy.parameters, on: device)) {
+        for (parameter, present) in zip(plan.policy.table, plan.policy.present(on: device)) {
             for step in ParameterSteps(parameter, from: present).values {
-                var settings = plan.policy
-                settings.parameters.removeAll { $0.name == parameter.name }
-                settings.parameters.append(.init(name: parameter.name, value: step.value))
                 changes.append(
                     PolicyChange(
                         name: parameter.name,
                         words: "\(parameter.name) = \(step.value) instead of \(present)",
                         from: "\(present)", to: "\(step.value)", distance: step.distance,
-                        assignment: "policy.parameters.\(parameter.name)=\(step.value)", settings: settings))
+                        assignment: "policy.parameters.\(parameter.name)=\(step.value)",
+                        settings: plan.policy.setting(parameter.name, to: step.value)))
             }
         }
         return changes
@@ -84,11 +81,14 @@ public struct PolicyChange: Hashable, Sendable {
                 RuleChange(
                     "until\(path)", change.from, change.to, change.distance, rule.with { $0.until = change.whole }))
         }
-        for (to, distance) in rule.take?.value.steps(ClaimScope(kind: .memory), ceiling) ?? [] {
+        // What a parameter gives changes with the parameter.
+        let take = rule.takeFrom == nil ? rule.take : nil
+        for (to, distance) in take?.value.steps(ClaimScope(kind: .memory), ceiling) ?? [] {
             guard let amount = RuleAmount(to) else { continue }
             changes.append(
-                RuleChange("take", "\(rule.take?.value ?? to)", "\(to)", distance, rule.with { $0.take = amount }))
+                RuleChange("take", "\(take?.value ?? to)", "\(to)", distance, rule.with { $0.take = amount }))
         }
+        guard rule.coolDownFrom == nil else { return changes }
         for (to, distance) in RuleValue.time(rule.coolDown).steps(ClaimScope(kind: .time), ceiling) {
             guard case .time(let span) = to else { continue }
             changes.append(
@@ -103,26 +103,6 @@ extension LadderRule {
         var rule = self
         change(&rule)
         return rule
-    }
-}
-
-extension RuleAmount {
-    fileprivate var value: RuleValue {
-        switch self {
-        case .count(let count): .count(count)
-        case .bytes(let bytes): .bytes(bytes)
-        case .share(let share): .share(share)
-        }
-    }
-
-    /// Nil for zero and for kinds that are no amount.
-    fileprivate init?(_ value: RuleValue) {
-        switch value {
-        case .count(let count) where count > 0: self = .count(count)
-        case .bytes(let bytes) where bytes > .zero: self = .bytes(bytes)
-        case .share(let share) where share > .zero: self = .share(share)
-        case .count, .bytes, .share, .time, .word: return nil
-        }
     }
 }
 
@@ -141,14 +121,16 @@ private protocol SteppedClaim: RuleClaim {
 
 extension SystemClaim: SteppedClaim {
     func steps(_ ceiling: ByteCount) -> [(claim: SystemClaim, distance: Double)] {
-        var found = value.steps(measure.scope, ceiling).map { value, distance in
-            (SystemClaim(measure, comparison, value, for: duration), distance)
+        func changed(_ change: (inout SystemClaim) -> Void) -> SystemClaim {
+            var claim = self
+            change(&claim)
+            return claim
         }
-        guard duration > .zero else { return found }
+        let steps = valueFrom == nil ? value.steps(measure.scope, ceiling) : []
+        var found = steps.map { value, distance in (changed { $0.value = value }, distance) }
+        guard duration > .zero, durationFrom == nil else { return found }
         for (value, distance) in RuleValue.time(duration).steps(ClaimScope(kind: .time), ceiling) {
-            if case .time(let span) = value {
-                found.append((SystemClaim(measure, comparison, self.value, for: span), distance))
-            }
+            if case .time(let span) = value { found.append((changed { $0.duration = span }, distance)) }
         }
         return found
     }
@@ -156,7 +138,8 @@ extension SystemClaim: SteppedClaim {
 
 extension ProcessClaim: SteppedClaim {
     func steps(_ ceiling: ByteCount) -> [(claim: ProcessClaim, distance: Double)] {
-        value.steps(feature.scope, ceiling).map { (ProcessClaim(feature, comparison, $0), $1) }
+        guard valueFrom == nil else { return [] }
+        return value.steps(feature.scope, ceiling).map { (ProcessClaim(feature, comparison, $0), $1) }
     }
 }
 
@@ -166,7 +149,7 @@ extension RuleCondition where Claim: SteppedClaim {
         switch self {
         case .claim(let claim):
             return claim.steps(ceiling).map { other, distance in
-                ("", ConditionChange(from: "\(claim)", to: "\(other)", distance: distance, whole: .claim(other)))
+                ("", ConditionChange(from: claim.written, to: other.written, distance: distance, whole: .claim(other)))
             }
         case .not(let part):
             return part.changes(ceiling).map { path, change in (".not\(path)", change.wrapped { .not($0) }) }

@@ -33,6 +33,28 @@ public enum PolicyFile {
         }
     }
 
+    /// The policy of a file, for lists.
+    public static func load(path: String) -> Result<PolicySettings, ScenarioFault> {
+        var faults = FaultList()
+        var settings: PolicySettings?
+        do {
+            if let tree = try read(path: path, faults: &faults) {
+                let decoding = Decoding()
+                do {
+                    try tree.checkDepth()
+                    settings = decoding.within("policy") { Codec<PolicySettings>.policy.decode(tree, nil, decoding) }
+                } catch {
+                    faults.add(error)
+                }
+                faults.add(decoding.faults)
+            }
+        } catch {
+            return .failure(error)
+        }
+        guard let settings, faults.isEmpty else { return .failure(.invalid(faults.diagnostics(file: path))) }
+        return .success(settings)
+    }
+
     private static func policy(in tree: Tree, path: String, faults: inout FaultList) -> Tree? {
         guard var entries = tree.entries else {
             faults.add(

@@ -31,10 +31,8 @@ extension PolicySettings {
     /// Defaults are scaled, too: on a quarter of a phone, the size at which a purge is worthwhile is smaller.
     func scaled(by ratio: Ratio) -> PolicySettings {
         var settings = self
-        settings.rules = rules.map { $0.scaled(by: ratio) }
         settings.parameters.removeAll()
-        // Rules replace the parameters.
-        guard rules.isEmpty else { return settings }
+        guard rules.isEmpty else { return scaledRules(by: ratio) }
         for parameter in PolicyCatalogue.type(named: name)?.parameterTable ?? [] {
             let given = parameters.first { $0.name == parameter.name }
             if let value = parameter.scaled(given?.value ?? parameter.standard, by: ratio) {
@@ -45,6 +43,17 @@ extension PolicySettings {
         }
         return settings
     }
+
+    /// Rules that refer to parameters get the scaled values of these.
+    private func scaledRules(by ratio: Ratio) -> PolicySettings {
+        var settings = self
+        settings.rules = rules.map { $0.scaled(by: ratio) }
+        settings.declared = declared.map { $0.scaled(by: ratio) }
+        settings.parameters = settings.declared.map { parameter in
+            Assignment(name: parameter.name, value: parameter.clamped(value(of: parameter).scaled(by: ratio)))
+        }
+        return settings.bound
+    }
 }
 
 extension LadderRule {
@@ -54,10 +63,14 @@ extension LadderRule {
             return .bytes(size.scaled(by: ratio))
         }
         func scaled(_ condition: RuleCondition<ProcessClaim>) -> RuleCondition<ProcessClaim> {
-            condition.map { ProcessClaim($0.feature, $0.comparison, scaled($0.value)) }
+            condition.map { ProcessClaim($0.feature, $0.comparison, scaled($0.value), from: $0.valueFrom) }
         }
         func scaled(_ condition: RuleCondition<SystemClaim>) -> RuleCondition<SystemClaim> {
-            condition.map { SystemClaim($0.measure, $0.comparison, scaled($0.value), for: $0.duration) }
+            condition.map { claim in
+                var claim = claim
+                claim.value = scaled(claim.value)
+                return claim
+            }
         }
         var rule = self
         rule.when = scaled(when)
@@ -77,5 +90,31 @@ extension PolicyParameter {
             case .bytes(let highest) = highest
         else { return nil }
         return .bytes(min(max(size.scaled(by: ratio), lowest), highest))
+    }
+
+    /// A parameter of rules in a scale model. Its range keeps at least two sizes, and none becomes zero.
+    fileprivate func scaled(by ratio: Ratio) -> PolicyParameter {
+        guard case .bytes(let low) = lowest.scaled(by: ratio), case .bytes(let high) = highest.scaled(by: ratio) else {
+            return self
+        }
+        let range = (lowest: ParameterValue.bytes(low), highest: ParameterValue.bytes(max(high, low + ByteCount(1))))
+        let whole = PolicyParameter(name: name, standard: standard, range: range, meaning: meaning, source: source)
+        return PolicyParameter(
+            name: name, standard: whole.clamped(standard.scaled(by: ratio)), range: range, meaning: meaning,
+            source: source)
+    }
+
+    /// The value within the range.
+    fileprivate func clamped(_ value: ParameterValue) -> ParameterValue {
+        guard let number = value.number, let numbers else { return value }
+        return self.value(min(max(number, numbers.lowerBound), numbers.upperBound))
+    }
+}
+
+extension ParameterValue {
+    /// A size in a scale model, at least a byte unless it is zero; every other value as it is.
+    fileprivate func scaled(by ratio: Ratio) -> ParameterValue {
+        guard case .bytes(let size) = self, size > .zero else { return self }
+        return .bytes(max(size.scaled(by: ratio), ByteCount(1)))
     }
 }

@@ -67,7 +67,7 @@ extension RunPlan {
     /// What the policy's rules and parameters need of the device, and the place.
     private var policyParts: [(place: String, part: DevicePart)] {
         var parts: [(String, DevicePart)] = []
-        let table = PolicyCatalogue.type(named: policy.name)?.parameterTable ?? []
+        let table = policy.table
         // A device by name sets what its real policy has, for the case that the scenario adds the part.
         let preset = device.like.flatMap { DevicePreset.named($0)?.policy.value }
         let ofPreset = preset?.name == policy.name ? preset : nil

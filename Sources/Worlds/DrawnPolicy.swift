@@ -54,7 +54,10 @@ struct DrawnPolicy {
             let rules = (0..<count).map {
                 DrawnRule.draw(&draw, $0, apps, $0 < actions.count ? actions[$0] : nil)
             }
-            policy.put("rules", .list(rules))
+            var own = DrawnParameters(Draw(seed, stream + " parameters"))
+            let changed = rules.map { own.rule($0) }
+            if !own.declared.isEmpty { policy.put("parameters", own.declared.tree) }
+            policy.put("rules", .list(changed))
             return policy
         }
         var parameters = Record()
@@ -82,7 +85,7 @@ struct DrawnPolicy {
         case .flag: return draw.flag()
         case .choice: return .plain(draw.pick(parameter.choices))
         case .names: return .list(draw.some(of: apps, 25).map { .plain($0.name) })
-        case .ratio, .bytes, .time, .count, .table: break
+        case .ratio, .bytes, .time, .count, .decimal, .table: break
         }
         guard let numbers = parameter.numbers else { preconditionFailure("\(parameter.name) has no range") }
         let usual = max(numbers.lowerBound, parameter.standard.number ?? 0, 1) * 4
@@ -99,7 +102,7 @@ struct DrawnPolicy {
         case .ratio: .plain("\(Ratio.zero)")
         case .bytes: .plain("\(ByteCount.zero)")
         case .time: .plain("\(TimeSpan.zero)")
-        case .count, .flag, .choice, .names, .table: .plain("0")
+        case .count, .decimal, .flag, .choice, .names, .table: .plain("0")
         }
     }
 }

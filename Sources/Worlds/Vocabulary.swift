@@ -26,7 +26,8 @@ package enum Vocabulary {
     }
 
     private static let rules =
-        ["rules"] + SystemMeasure.allCases.map { "claim \($0.rawValue)" }
+        ["rules", "rules parameters", "rules order *", "rules order /"]
+        + SystemMeasure.allCases.map { "claim \($0.rawValue)" }
         + ProcessFeature.allCases.map { "claim of a process \($0.rawValue)" }
         + RuleComparison.allCases.map { "claim \($0.rawValue)" } + [
             "claim for", "claims all", "claims any", "claims not",
@@ -61,11 +62,19 @@ package enum Vocabulary {
 
     private static func words(ofPolicy policy: Tree) -> [String] {
         let name = policy.text ?? policy["name"]?.text ?? ""
-        var words = ["policy \(name)"] + (policy["parameters"]?.entries ?? []).map { "policy \(name) \($0.key)" }
+        let parameters = policy["parameters"]?.entries ?? []
+        var words = ["policy \(name)"]
+        words += policy["rules"] == nil ? parameters.map { "policy \(name) \($0.key)" } : ["rules parameters"]
         for rule in policy["rules"]?.elements ?? [] {
             words.append("rules")
             for key in ["when", "until"] { words += rule[key].map { claims($0, "claim ") } ?? [] }
             words += rule["who"].map { claims($0, "claim of a process ") } ?? []
+            for order in [rule["order"]].compactMap(\.self) + (rule["order"]?.elements ?? []).compactMap({ $0["by"] }) {
+                let terms = order.text.map { [$0] } ?? (order.entries ?? []).map(\.key)
+                for sign in ["*", "/"] where terms.contains(where: { $0.contains(sign) }) {
+                    words.append("rules order \(sign)")
+                }
+            }
             for tier in rule["order"]?.elements ?? [] {
                 words += tier["where"].map { claims($0, "claim of a process ") } ?? []
             }

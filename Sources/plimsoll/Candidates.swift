@@ -99,8 +99,10 @@ enum Candidates {
     private static func settings(for words: [String]) -> [String] {
         let plan = plan(in: words)
         let named = words.firstIndex(of: "--policy").map { word($0 + 1, of: words) }
-        let policy = (named ?? plan?.policy.name).flatMap(PolicyCatalogue.type)
-        let parameters = (policy?.parameterTable ?? []).map { "policy.parameters.\($0.name)" }
+        let settings = named.map { name in
+            PolicyFile.isFile(name) ? try? PolicyFile.load(path: name).get() : PolicySettings(name: name)
+        }
+        let parameters = (settings ?? plan?.policy)?.table.map { "policy.parameters.\($0.name)" } ?? []
         let keys = FormatKeys.all.filter { !$0.contains("=") }
         let plain = keys.filter { key in
             !key.contains("[]") && key != "apps" && key != "policy.parameters"

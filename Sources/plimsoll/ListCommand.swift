@@ -13,13 +13,15 @@ struct ListCommand: ParsableCommand {
         abstract: "Lists the policies, the app archetypes, the devices, the metrics, or the scenarios.",
         usage: "plimsoll list [<options>] <kind> [<name>]",
         discussion: """
-            With the name of a policy it lists the policy's parameters, with the name of an archetype all of the \
+            With the name of a policy it lists the policy's parameters, with the path of a policy file those that the \
+            file sets or declares for its rules, with the name of an archetype all of the \
             archetype's settings, as a scenario writes them. Devices are listed with the source of each figure and how \
             far to trust it; with the name of a device also the figures that no key takes, and the keys.
 
             EXAMPLES
               plimsoll list policies
               plimsoll list policies jetsam
+              plimsoll list policies Scenarios/policies/weighted.yaml
               plimsoll list policies --format json
               plimsoll list apps
               plimsoll list apps browser
@@ -41,7 +43,7 @@ struct ListCommand: ParsableCommand {
     var kind: Kind
 
     @Argument(
-        help: "A policy, an archetype or a device: list only this one, with its details.",
+        help: "A policy or its file, an archetype or a device: list only this one, with its details.",
         completion: Candidates.listed)
     var name: String?
 
@@ -82,6 +84,8 @@ struct ListCommand: ParsableCommand {
     func run() throws {
         try reporting {
             switch (kind, format) {
+            case (.policies, let format) where name.map(PolicyFile.isFile) == true:
+                try policyFile(isJSON: format == .json)
             case (.policies, .text): try policies()
             case (.policies, .json): Terminal.say(try PolicyTable.json(try chosenPolicies()))
             case (.apps, _): try apps()
@@ -118,20 +122,14 @@ struct ListCommand: ParsableCommand {
         }
         for type in types {
             Terminal.say("\(Terminal.bold(type.name)): \(type.summary)")
-            for parameter in type.parameterTable {
-                Terminal.say("  \(pad(parameter.name, 22)) \(values(of: parameter))")
-                Terminal.say("      \(parameter.meaning) [\(parameter.source)]")
-            }
+            for parameter in type.parameterTable { Terminal.say(PolicyTable.text(of: parameter, parameter.standard)) }
         }
     }
 
-    /// The parameter's default and its other valid values.
-    private func values(of parameter: PolicyParameter) -> String {
-        let standard = "\(parameter.standard)"
-        if parameter.hasRange { return "\(pad(standard, 8)) (\(parameter.lowest) to \(parameter.highest))" }
-        guard let last = parameter.choices.last else { return standard }
-        let others = parameter.choices.dropLast().joined(separator: ", ")
-        return "\(pad(standard, 8)) (\(others) or \(last))"
+    /// The policy of a file, with its own values as defaults.
+    private func policyFile(isJSON: Bool) throws {
+        let settings = try PolicyFile.load(path: name ?? "").mapError { Failure($0) }.get()
+        Terminal.say(isJSON ? try PolicyTable.json(of: settings) : PolicyTable.text(of: settings))
     }
 
     // MARK: Apps

@@ -200,7 +200,7 @@ struct RandomMoments {
         switch parameter.standard {
         case .flag(let flag): return .flag(!flag)
         case .names: return .names(["app\(number(0, 9))"])
-        case .ratio, .bytes, .time, .count, .choice, .table: break
+        case .ratio, .bytes, .time, .count, .decimal, .choice, .table: break
         }
         guard let numbers = parameter.numbers else { preconditionFailure("\(parameter.name) has no range") }
         if chance(20) { return chance(50) ? parameter.lowest : parameter.highest }

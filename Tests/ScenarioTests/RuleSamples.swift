@@ -42,6 +42,13 @@ enum RuleSamples {
         return try Samples.load(text).get().policy
     }
 
+    /// The messages about a scenario, without their places.
+    static func faults(_ text: String, _ sets: [String] = []) -> [String] {
+        Samples.faults(text, Overrides(sets: sets)).map { fault in
+            fault.firstRange(of: "error: ").map { String(fault[$0.upperBound...]) } ?? fault
+        }
+    }
+
     static func policy(_ rules: String) throws -> any ReclaimPolicy {
         guard let policy = PolicyCatalogue.make(try settings(rules)) else {
             preconditionFailure("there is no ladder")

@@ -201,12 +201,15 @@ struct RuleTests {
             "processes > -1", "available < 10% for", "available < 10% for 5", "availible < 10%", "available == ",
             "kills_last_minute<=2", "limit_share > 60", "limit_share > 10", "limit_share > 10.1", "limit_share > 010.0",
             "limit_share > 9.99",
+            "available < $room", "available < $room for $hold", "available < $ room", "available < 3% for $hold",
+            "level >= $room", "demand == $room", "processes>$many", "available < $Room", "available < $",
             "thrashing > 2000%", "thrashing > 1000%", "thrashing > 1000.1%", "thrashing > 01000.0%",
             "available < 1.0", "available < 0099%",
         ]
         for text in system {
             let isMatched = try Regex(SystemClaim.pattern).wholeMatch(in: text) != nil
-            #expect(isMatched == ((try? SystemClaim(parsing: text)) != nil), "\(text)")
+            let parameters = try parameters(text, ["room": "5%", "hold": "2s", "many": "3"])
+            #expect(isMatched == ((try? SystemClaim(parsing: text, parameters)) != nil), "\(text)")
         }
         let process = [
             "like == messaging", "like == mesaging", "app == my app", "app < a", "state == suspended",
@@ -215,12 +218,28 @@ struct RuleTests {
             "growth > 150%",
             "size_rank > 50", "size_rank > 50%", "footprint >= 8MiB", "busy == yes", "busy == true",
             "sibling_share >= 1", "growth > 1001%", "limit_share > 11", "oom_score > -5000", "oom_score > -1000",
+            "idle > $calm", "footprint > $room", "band > $many", "state == $calm", "app == $calm", "growth > $room",
             "oom_score <= 1000", "oom_score <= 1001", "oom_score > -01000", "oom_score > -0", "oom_score > +5",
         ]
         for text in process {
             let isMatched = try Regex(ProcessClaim.pattern).wholeMatch(in: text) != nil
-            #expect(isMatched == ((try? ProcessClaim(parsing: text)) != nil), "\(text)")
+            let parameters = try parameters(text, ["room": "5%", "calm": "2s", "many": "3"])
+            #expect(isMatched == ((try? ProcessClaim(parsing: text, parameters)) != nil), "\(text)")
         }
+    }
+
+    /// Parameters with these values, as their units say.
+    private func parameters(_ text: String, _ values: [String: String]) throws -> RuleParameters {
+        var found = RuleParameters()
+        for (name, value) in values.sorted(by: { $0.key < $1.key }) where text.contains("$" + name) {
+            let low: ParameterValue =
+                value.hasSuffix("%") ? .ratio(.percent(1)) : value.hasSuffix("s") ? .time(.seconds(1)) : .count(1)
+            let high: ParameterValue =
+                value.hasSuffix("%") ? .ratio(.percent(9)) : value.hasSuffix("s") ? .time(.seconds(9)) : .count(9)
+            found.declared.append(
+                PolicyParameter(name: name, standard: low, range: (low, high), meaning: "", source: ""))
+        }
+        return found
     }
 
     @Test("a rule about an app that the scenario does not have is told, with the nearest name")

@@ -37,7 +37,7 @@ struct TableParameterTests {
             case .bytes: "0B"
             case .time: "0s"
             case .count: "0"
-            case .ratio, .flag, .choice, .names, .table: "0%"
+            case .ratio, .decimal, .flag, .choice, .names, .table: "0%"
             }
         let standard = try Self.plan(parts[0])
         #expect(standard.remarks.isEmpty)

@@ -129,6 +129,41 @@ struct PolicyCommandTests {
         }
     }
 
+    @Test("list policies FILE shows what the file declares for its rules, and the commands take it with --set")
+    func fileWithParameters() throws {
+        try within { folder in
+            let text = """
+                parameters: { calm: { default: 30s, range: 5s..5min, value: 40s, meaning: rest } }
+                rules: [{ name: a, who: idle > $calm }]
+
+                """
+            try Data(text.utf8).write(to: folder.appending(path: "mine.yaml"))
+            let listed = try Program.run(["list", "policies", "mine.yaml"], in: folder)
+            let lines = "  calm                   40s      (5s to 5min)\n      rest [in a.who]\n"
+            #expect(listed.status == 0 && listed.out == "mine: ladder with 1 rule\n" + lines, "\(listed.out)")
+            let json = try Program.run(["list", "policies", "mine.yaml", "--format", "json"], in: folder).out
+            for part in ["\"default\" : \"40s\"", "\"default_value\" : 40", "\"minimum\" : \"5s\""] {
+                #expect(json.contains(part), "\(part): \(json)")
+            }
+            let path = Program.scenario("evening-commute")
+            let calm = "policy.parameters.calm"
+            let varied = ["sweep", path, "--vary", "\(calm)=9s,50s"]
+            for command in [varied, ["sweep", path, "--set", "\(calm)=9s"], ["compare", path]] {
+                let found = try Program.run(command + ["--policy", "mine.yaml", "--dry-run"], in: folder)
+                #expect(found.status == 0 && found.error.isEmpty, "\(command): \(found.error)")
+            }
+            for value in ["9min", "9MiB"] {
+                let refused = try Program.run(
+                    ["validate", path, "--policy", "mine.yaml", "--set", "\(calm)=\(value)"], in: folder)
+                #expect(refused.status == 65 && refused.error.contains("the range 5s..5min"), "\(refused.error)")
+            }
+            #expect(try Program.run(["list", "policies", "none.yaml"], in: folder).status == 66)
+            try Data("rules: [{ name: a, who: idle > $calm }]\n".utf8).write(to: folder.appending(path: "mine.yaml"))
+            let faulty = try Program.run(["list", "policies", "mine.yaml"], in: folder)
+            #expect(faulty.status == 65 && faulty.error.hasPrefix("mine.yaml:1:25: error: "), "\(faulty.error)")
+        }
+    }
+
     @Test("schema policy is JSON")
     func schema() throws {
         try within { folder in

@@ -28,10 +28,14 @@ public struct LadderRule: Hashable, Sendable {
     /// How much the rule takes before it rests. It then rests for `coolDown` or, if that is zero, until `when` has
     /// ceased to hold. Nil: no limit.
     public var take: RuleAmount?
+    /// The parameter that gives `take`; nil: the rule states it.
+    public var takeFrom: String?
     /// Once begun, the rule goes on until this holds. Nil: as long as `when` holds.
     public var until: RuleCondition<SystemClaim>?
     /// How long the rule rests after it has taken its amount; without an amount, after each action.
     public var coolDown: TimeSpan
+    /// The parameter that gives `coolDown`; nil: the rule states it.
+    public var coolDownFrom: String?
 
     /// A rule; by default it terminates any process at any time, the longest idle first.
     public init(
@@ -127,8 +131,16 @@ public struct RuleTier: Hashable, Sendable {
 public enum RuleOrder: Hashable, Sendable {
     /// By one measure.
     case named(Name)
-    /// By a weighted sum of features, each as a share of the greatest among the candidates; the largest sum goes first.
+    /// By a weighted sum of terms, each as a share of the greatest among the candidates; the largest sum goes first.
     case weighted([RuleWeight])
+    /// By a product or quotient of features; the largest goes first.
+    case term(RuleTerm)
+
+    /// The weights of a sum; empty for every other order.
+    public var weights: [RuleWeight] {
+        guard case .weighted(let weights) = self else { return [] }
+        return weights
+    }
 
     /// The orders by one measure; the raw values are their names in scenarios.
     public enum Name: String, CaseIterable, Sendable {
@@ -161,17 +173,20 @@ public enum RuleOrder: Hashable, Sendable {
     }
 }
 
-/// The weight of one feature in a sum.
+/// The weight of one feature in a sum, or of a product or quotient of features.
 public struct RuleWeight: Hashable, Sendable {
-    /// The feature; it must be a number.
-    public var feature: ProcessFeature
-    /// The weight; if it is negative, less of the feature is preferred.
+    /// The feature, or the product.
+    public var term: RuleTerm
+    /// The weight; if it is negative, less of the term is preferred.
     public var weight: Ratio
+    /// The parameter that gives the weight; nil: the rule states it.
+    public var weightFrom: String?
 
-    /// A feature with its weight.
-    public init(_ feature: ProcessFeature, _ weight: Ratio) {
-        self.feature = feature
+    /// A term with its weight, which the parameter `source` gives if there is one.
+    public init(_ term: RuleTerm, _ weight: Ratio, from source: String? = nil) {
+        self.term = term
         self.weight = weight
+        weightFrom = source
     }
 }
 
@@ -190,21 +205,42 @@ extension RuleOrder {
         switch self {
         case .named(let name): targets.map { name.score($0, view) }
         case .weighted(let weights): RuleOrder.sums(of: targets, weights, view)
+        case .term(let term): targets.map { RuleOrder.score(of: $0, term, view) }
         }
+    }
+
+    /// The value in millionths decides first, then the value itself: of two that are not negative the larger has the
+    /// larger bit pattern.
+    private static func score(of target: RuleTarget, _ term: RuleTerm, _ view: RuleView) -> RuleScore {
+        let value = term.value(of: target, view)
+        let millionths = min(value * 1_000_000, 9e18)
+        return RuleScore(
+            first: Int64(millionths.rounded(.down)), second: Int64(bitPattern: value.bitPattern),
+            reason: "\(term) is \(text(Int64(millionths.rounded(.down))))")
     }
 
     private static func sums(of targets: [RuleTarget], _ weights: [RuleWeight], _ view: RuleView) -> [RuleScore] {
         var sums = Array(repeating: Int64(0), count: targets.count)
         for weight in weights {
-            let values = targets.map { max(0, weight.feature.reading($0, view)?.value ?? 0) }
-            guard let most = values.max(), most > 0 else { continue }
-            for (index, value) in values.enumerated() {
-                sums[index] += scaled(weight.weight.partsPerMillion, by: value, over: most)
-            }
+            let weighed = weighed(targets, weight, view)
+            for (index, value) in weighed.enumerated() { sums[index] += value }
         }
         return sums.map { sum in
             RuleScore(first: sum, reason: "weighs \(sum.signum() < 0 ? "-" : "")\(RuleOrder.text(abs(sum)))")
         }
+    }
+
+    /// The weight times each target's share of the greatest; empty if all are zero.
+    private static func weighed(_ targets: [RuleTarget], _ weight: RuleWeight, _ view: RuleView) -> [Int64] {
+        guard let feature = weight.term.feature else {
+            let values = targets.map { weight.term.value(of: $0, view) }
+            guard let most = values.max(), most > 0 else { return [] }
+            let millionths = Double(weight.weight.partsPerMillion)
+            return values.map { Int64((millionths * ($0 / most)).rounded(.towardZero)) }
+        }
+        let values = targets.map { max(0, feature.reading($0, view)?.value ?? 0) }
+        guard let most = values.max(), most > 0 else { return [] }
+        return values.map { scaled(weight.weight.partsPerMillion, by: $0, over: most) }
     }
 
     private static func text(_ millionths: Int64) -> String {

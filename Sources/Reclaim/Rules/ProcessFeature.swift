@@ -186,16 +186,26 @@ public struct ProcessClaim: Hashable, Sendable, CustomStringConvertible {
     public var comparison: RuleComparison
     /// What the feature is compared with.
     public var value: RuleValue
+    /// The parameter that gives the value; nil: the rule states it.
+    public var valueFrom: String?
 
-    /// A claim that `feature` stands in this comparison to `value`.
-    public init(_ feature: ProcessFeature, _ comparison: RuleComparison, _ value: RuleValue) {
+    /// A claim that `feature` stands in this comparison to `value`, which the parameter `source` gives if there is one.
+    public init(
+        _ feature: ProcessFeature, _ comparison: RuleComparison, _ value: RuleValue, from source: String? = nil
+    ) {
         self.feature = feature
         self.comparison = comparison
         self.value = value
+        valueFrom = source
     }
 
-    /// The claim as scenarios write it.
+    /// The claim with its present value.
     public var description: String { "\(feature.rawValue) \(comparison.rawValue) \(value)" }
+
+    /// The claim as scenarios write it.
+    public var written: String {
+        "\(feature.rawValue) \(comparison.rawValue) \(valueFrom.map { "$" + $0 } ?? "\(value)")"
+    }
 
     func holds(of target: RuleTarget, _ view: RuleView) -> Bool {
         if let words = feature.words(target.process) { return words.contains("\(value)") == (comparison != .notEqual) }

@@ -180,6 +180,10 @@ public struct SystemClaim: Hashable, Sendable, CustomStringConvertible {
     public var value: RuleValue
     /// The claim counts only after it has held this long without a break.
     public var duration: TimeSpan
+    /// The parameter that gives the value; nil: the rule states it.
+    public var valueFrom: String?
+    /// The parameter that gives the duration; nil: the rule states it.
+    public var durationFrom: String?
 
     /// A claim that the comparison of `measure` with `value` has held for at least `duration`.
     public init(_ measure: SystemMeasure, _ comparison: RuleComparison, _ value: RuleValue, for duration: TimeSpan) {
@@ -189,9 +193,16 @@ public struct SystemClaim: Hashable, Sendable, CustomStringConvertible {
         self.duration = duration
     }
 
-    /// The claim as scenarios write it.
+    /// The claim with its present values.
     public var description: String {
         let claim = "\(measure.rawValue) \(comparison.rawValue) \(value)"
+        return duration == .zero ? claim : "\(claim) for \(duration)"
+    }
+
+    /// The claim as scenarios write it.
+    public var written: String {
+        let claim = "\(measure.rawValue) \(comparison.rawValue) \(valueFrom.map { "$" + $0 } ?? "\(value)")"
+        if let durationFrom { return "\(claim) for $\(durationFrom)" }
         return duration == .zero ? claim : "\(claim) for \(duration)"
     }
 

@@ -4,7 +4,7 @@ import Reclaim
 extension PolicySettings {
     /// The parameters without their standard values, as `name: value`. The policy's bare name has none of them.
     package var ownParameters: [String] {
-        let table = PolicyCatalogue.type(named: name)?.parameterTable ?? []
+        let table = table
         return parameters.filter { set in !table.contains { $0.name == set.name && $0.standard == set.value } }
             .map { "\($0.name): \($0.value)" }
     }

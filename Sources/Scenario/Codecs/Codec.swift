@@ -69,6 +69,8 @@ final class Decoding {
     /// Findings that are valid but better written in another way.
     private(set) var warnings: [Fault] = []
     private(set) var path: [String] = []
+    /// What the rules that are being read may refer to.
+    var ruleParameters = RuleParameters()
     /// The paths with a fault.
     private var faulty: Set<[String]> = []
     /// The paths with a fault and all their ancestors.

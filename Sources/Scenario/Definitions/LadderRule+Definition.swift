@@ -23,18 +23,28 @@ extension LadderRule: Described {
             Field("who", \.who, .condition, "Which processes it may touch: combined claims about a process."),
             Field("order", \.order, .tiers, "Which process goes first: a name, weights, or a list of tiers."),
             Field(
-                "take", \.take, Codec.amount.orNone(),
+                "take", \.givenTake, Codec.amount.orNone().orParameter(),
                 "How much the rule takes before it rests: a count, a size, or a share of RAM."),
             Field(
                 "until", \.until, Codec<RuleCondition<SystemClaim>>.condition.claimingSomething.orNone(),
                 "Once begun, the rule goes on until this holds. `none`: as long as `when` holds."),
             Field(
-                "cool_down", \.coolDown, .quantity(),
+                "cool_down", \.givenCoolDown, Codec<TimeSpan>.quantity().orParameter(),
                 "How long the rule rests after it has taken its amount, or, without an amount, after each action."),
         ])
 }
 
 extension LadderRule {
+    fileprivate var givenTake: Given<RuleAmount?> {
+        get { Given(value: take, parameter: takeFrom) }
+        set { (take, takeFrom) = (newValue.value, newValue.parameter) }
+    }
+
+    fileprivate var givenCoolDown: Given<TimeSpan> {
+        get { Given(value: coolDown, parameter: coolDownFrom) }
+        set { (coolDown, coolDownFrom) = (newValue.value, newValue.parameter) }
+    }
+
     /// The number of claims in all its conditions.
     var claimCount: Int {
         when.claims.count + who.claims.count + (until?.claims.count ?? 0)
@@ -82,53 +92,78 @@ extension Codec where Value == RuleAmount {
 
 extension Codec where Value == RuleOrder {
     private static var named: Codec<RuleOrder.Name> { .choice("order", "orders") }
+    private static var weight: Codec<Given<Ratio>> { Codec<Ratio>.weight.orParameter() }
 
-    /// A name, or `{ footprint: 1, idle: 0.5 }`.
+    /// A name, a product of features, or `{ footprint: 1, idle: 0.5 }`.
     static var order: Codec {
-        let features = ProcessFeature.allCases.filter(\.isNumber)
-        return Codec(
-            expected: "the name of an order, or a mapping of features to weights",
+        Codec(
+            expected: "the name of an order, a product of features, or a mapping of features to weights",
             decode: { tree, _, decoding in
-                guard let entries = tree.entries else {
+                if let entries = tree.entries { return weighted(entries, of: tree, decoding).map { .weighted($0) } }
+                guard let text = tree.text, RuleTerm.isProduct(text) else {
                     return named.decode(tree, nil, decoding).map { .named($0) }
                 }
-                decoding.refuseUnknownKeys(in: entries, valid: features.map(\.rawValue))
-                guard !entries.isEmpty else {
-                    decoding.faultHere(tree.origin, "expected at least one weight")
+                do throws(RuleFault) {
+                    return .term(try RuleTerm(parsing: text))
+                } catch {
+                    decoding.report(error, tree.origin)
                     return nil
                 }
-                return .weighted(
-                    entries.compactMap { entry in
-                        guard let feature = features.first(where: { $0.rawValue == entry.key }) else { return nil }
-                        let weight = decoding.within(entry.key) {
-                            Codec<Ratio>.weight.decode(entry.value, nil, decoding)
-                        }
-                        return weight.map { RuleWeight(feature, $0) }
-                    })
             },
             encode: { order, encoding in
                 switch order {
                 case .named(let name): named.encode(name, encoding)
+                case .term(let term): .string("\(term)")
                 case .weighted(let weights):
-                    .record(weights.map { ($0.feature.rawValue, Codec<Ratio>.weight.encode($0.weight, encoding)) })
+                    .record(
+                        weights.map { one in
+                            let given = Given(value: one.weight, parameter: one.weightFrom)
+                            return ("\(one.term)", weight.encode(given, encoding))
+                        })
                 }
             },
             schema: { _ in
-                let weights = features.map { feature in
+                let weights = RuleTerm.features.map { feature in
                     JSON.Member(
                         key: feature.rawValue,
-                        value: Codec<Ratio>.weight.schema(nil).adding(["description": .string(feature.meaning)]))
+                        value: weight.schema(nil).adding(["description": .string(feature.meaning)]))
                 }
+                let products = JSON.Member(key: RuleTerm.pattern, value: weight.schema(nil))
                 return .object([
                     "anyOf": .array([
                         named.schema(nil),
+                        .object(["type": .string("string"), "pattern": .string(RuleTerm.pattern)]),
                         .object([
                             "type": .string("object"), "properties": .object(weights),
+                            "patternProperties": .object([products]),
                             "additionalProperties": .bool(false), "minProperties": .number("1"),
                         ]),
                     ])
                 ])
             })
+    }
+
+    private static func weighted(_ entries: [Tree.Entry], of tree: Tree, _ decoding: Decoding) -> [RuleWeight]? {
+        let names = RuleTerm.features.map(\.rawValue)
+        decoding.refuseUnknownKeys(in: entries.filter { !RuleTerm.isProduct($0.key) }, valid: names)
+        guard !entries.isEmpty else {
+            decoding.faultHere(tree.origin, "expected at least one weight")
+            return nil
+        }
+        var weights: [RuleWeight] = []
+        for entry in entries where RuleTerm.isProduct(entry.key) || names.contains(entry.key) {
+            do throws(RuleFault) {
+                let term = try RuleTerm(parsing: entry.key)
+                if weights.contains(where: { $0.term == term }) {
+                    throw RuleFault(message: "'\(term)' has two weights")
+                }
+                let given = decoding.within(entry.key) { weight.decode(entry.value, nil, decoding) }
+                if let given { weights.append(RuleWeight(term, given.value, from: given.parameter)) }
+            } catch {
+                decoding.report(error, entry.keyOrigin)
+            }
+        }
+        return weights
     }
 }
 

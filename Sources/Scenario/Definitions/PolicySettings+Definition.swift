@@ -27,17 +27,22 @@ extension Codec where Value == PolicySettings {
                 var settings = tree.text == nil && tree["name"] == nil ? standard : PolicySettings(type)
                 settings.label = PolicyShape.label(of: tree, decoding) ?? settings.label
                 if let rules = tree["rules"], !rules.isNull {
-                    PolicyShape.refuseMixture(of: tree, rules, type, decoding)
+                    PolicyShape.refuseRules(rules, of: type, decoding)
+                    let parameters = decoding.within("parameters") {
+                        PolicyShape.ruleParameters(of: tree["parameters"], rules: rules, decoding)
+                    }
+                    decoding.ruleParameters = parameters
                     settings.rules = decoding.within("rules") { PolicyShape.rules(from: rules, decoding) }
-                    settings.parameters = []
+                    decoding.ruleParameters = RuleParameters()
+                    PolicyShape.settle(parameters, &settings)
                     return settings
                 }
                 guard let parameters = tree["parameters"] else { return settings }
                 settings.parameters = decoding.within("parameters") {
                     PolicyShape.parameters(of: type, from: parameters, over: settings.parameters, decoding)
                 }
-                // A ladder with rules has no parameters.
-                settings.rules = []
+                // Parameters of the ladder's own come in place of rules.
+                (settings.rules, settings.declared) = ([], [])
                 return settings
             },
             encode: { settings, encoding in PolicyShape.tree(of: settings, encoding) },
@@ -119,7 +124,8 @@ enum PolicyShape {
         var record: [(String, Tree)] = [("name", .plain(settings.name))]
         if let label = settings.label { record.append(("label", .string(label))) }
         guard settings.rules.isEmpty else {
-            return .record(record + [("rules", ruleList.encode(settings.rules, encoding))])
+            let rules = ruleList.encode(settings.rules, encoding)
+            return .record(record + tree(of: settings, encoding, rules: rules))
         }
         record.append(("parameters", .record(entries)))
         return .record(record)
@@ -131,7 +137,7 @@ enum PolicyShape {
         case .ratio: (try? Ratio(parsing: text)) == .zero
         case .bytes: (try? ByteCount(parsing: text)) == .zero
         case .time: (try? TimeSpan(parsing: text)) == .zero
-        case .count: Int(text) == 0
+        case .count, .decimal: Int(text) == 0
         case .flag, .choice, .names, .table: false
         }
     }
@@ -144,16 +150,10 @@ enum PolicyShape {
         tree["name"]?.text ?? "\(index)"
     }
 
-    /// Refuses rules for another policy than the ladder, and rules beside parameters.
-    static func refuseMixture(
-        of tree: Tree, _ rules: Tree, _ type: any ReclaimPolicy.Type, _ decoding: Decoding
-    ) {
-        if type != Ladder.self {
-            decoding.fault(rules.origin, "policy '\(type.name)' has no rules; only '\(Ladder.name)' has")
-        } else if let parameters = tree["parameters"], !parameters.isNull, parameters.entries?.isEmpty != true {
-            decoding.fault(
-                parameters.origin, "a ladder with rules has no parameters; its rules say everything themselves")
-        }
+    /// Refuses rules for another policy than the ladder.
+    static func refuseRules(_ rules: Tree, of type: any ReclaimPolicy.Type, _ decoding: Decoding) {
+        guard type != Ladder.self else { return }
+        decoding.fault(rules.origin, "policy '\(type.name)' has no rules; only '\(Ladder.name)' has")
     }
 
     static func rules(from tree: Tree, _ decoding: Decoding) -> [LadderRule] {
@@ -190,29 +190,31 @@ enum PolicyShape {
                         "description": .string("\(parameter.meaning) (\(parameter.source))")
                     ]))
             }
-            let usual = mapping(of: type, adding: more, parameters: parameters, rules: none)
+            let own = JSON.object([
+                "type": .strings(["object", "null"]), "properties": .object(parameters),
+                "additionalProperties": .bool(false), "description": .string("Those of its own table."),
+            ])
+            let usual = mapping(of: type, adding: more, parameters: own, rules: none)
             guard type == Ladder.self else { return [usual] }
-            // The schema of what `refuseMixture` enforces: rules or parameters, not both.
-            return [usual, mapping(of: type, adding: more, parameters: [], rules: ruleList.schema(nil))]
+            // Beside rules there are the parameters that they refer to, and none of the ladder's own.
+            let rules = ruleList.schema(nil)
+            return [usual, mapping(of: type, adding: more, parameters: ruleParameterSchema, rules: rules)]
         }
     }
 
     private static let none = JSON.object(["type": .string("null")])
 
     private static func mapping(
-        of type: any ReclaimPolicy.Type, adding more: [JSON.Member], parameters: [JSON.Member], rules: JSON
+        of type: any ReclaimPolicy.Type, adding more: [JSON.Member], parameters: JSON, rules: JSON
     ) -> JSON {
         let keys: KeyValuePairs<String, JSON> = [
             "name": .object(["const": .string(type.name), "description": .string(type.summary)]),
             "label": Codec<String>.name.schema(nil).adding([
                 "description": .string("What results call it, where that is not its name.")
             ]),
-            "parameters": .object([
-                "type": .strings(["object", "null"]), "properties": .object(parameters),
-                "additionalProperties": .bool(false), "description": .string("Those of its own table."),
-            ]),
+            "parameters": parameters,
             "rules": rules.adding([
-                "description": .string("Rules of one's own, in place of the parameters, of \(Ladder.name) alone.")
+                "description": .string("Rules of one's own, in place of its own parameters, of \(Ladder.name) alone.")
             ]),
         ]
         var required = type.name == PolicySettings.standard.name ? [] : ["name"]
@@ -241,13 +243,15 @@ extension Codec where Value == ParameterValue {
             Codec<TimeSpan>.quantity(from: lowest, to: highest).mapped({ .time($0) }, { TimeSpan($0) })
         case (.count(let lowest), .count(let highest)):
             Codec<Int>.count(lowest...highest).mapped({ .count($0) }, { Int($0) })
+        case (.decimal, .decimal): preconditionFailure("\(parameter.name): only parameters of rules have decimals")
         case (.flag, .flag): Codec<Bool>.flag.mapped({ .flag($0) }, { $0.flag })
         case (.choice, .choice):
             Codec<String>.choice(parameter.name, among: parameter.choices).mapped({ .choice($0) }, { $0.choice })
         case (.names, .names):
             Codec<[String]>.list(of: .name, called: "app names", atMost: ListLimits.names)
                 .mapped({ .names($0) }, { $0.names })
-        case (.ratio, _), (.bytes, _), (.time, _), (.count, _), (.flag, _), (.choice, _), (.names, _), (.table, _):
+        case (.ratio, _), (.bytes, _), (.time, _), (.count, _), (.decimal, _), (.flag, _), (.choice, _), (.names, _),
+            (.table, _):
             preconditionFailure("parameter \(parameter.name) has a range of different kinds")
         }
     }
@@ -287,7 +291,7 @@ extension PolicyParameter {
         case .ratio: (try? Ratio(parsing: text)) != nil
         case .bytes: (try? ByteCount(parsing: text)) != nil
         case .time: (try? TimeSpan(parsing: text)) != nil
-        case .count, .flag, .choice, .names, .table: true
+        case .count, .decimal, .flag, .choice, .names, .table: true
         }
     }
 }

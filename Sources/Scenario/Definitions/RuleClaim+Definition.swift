@@ -52,23 +52,31 @@ extension SystemClaim: RuleClaim {
     static let example = "available < 10% for 5s"
     static let reference = "system_condition"
     static var pattern: String {
-        "^ *(\(SystemMeasure.claims))( +for +\(TimeSpan.form))? *$"
+        "^ *(\(SystemMeasure.claims))( +for +(\(TimeSpan.form)|\(RuleParameters.form)))? *$"
     }
 
-    init(parsing text: String) throws(RuleFault) {
+    init(parsing text: String, _ parameters: RuleParameters) throws(RuleFault) {
         let parts = try ClaimParts<SystemMeasure>(text, kind: "measure", example: SystemClaim.example)
         let words = parts.value.split(separator: " ")
         guard let place = words.firstIndex(of: "for") else {
-            self.init(parts.measure, parts.comparison, try parts.value(from: parts.value), for: .zero)
+            let (value, source) = try parts.value(from: parts.value, parameters)
+            self.init(parts.measure, parts.comparison, value, for: .zero)
+            valueFrom = source
             return
         }
         let written = words[(place + 1)...].joined(separator: " ")
-        guard let span = try? TimeSpan(parsing: written), span <= TimeSpan.ordinary.upperBound else {
-            let found = written.isEmpty ? "nothing" : "'\(written.shortened())'\(TimeSpan.advice(for: written))"
+        let (span, ofSpan) = try parameters.read(written, SystemClaim.duration) { .time($0) }
+        let (value, source) = try parts.value(from: words[..<place].joined(separator: " "), parameters)
+        self.init(parts.measure, parts.comparison, value, for: span)
+        (valueFrom, durationFrom) = (source, ofSpan)
+    }
+
+    private static func duration(_ text: String) throws(RuleFault) -> TimeSpan {
+        guard let span = try? TimeSpan(parsing: text), span <= TimeSpan.ordinary.upperBound else {
+            let found = text.isEmpty ? "nothing" : "'\(text.shortened())'\(TimeSpan.advice(for: text))"
             throw RuleFault(message: "expected \(TimeSpan.expectation) after 'for', not \(found)")
         }
-        let value = words[..<place].joined(separator: " ")
-        self.init(parts.measure, parts.comparison, try parts.value(from: value), for: span)
+        return span
     }
 }
 
@@ -77,9 +85,10 @@ extension ProcessClaim: RuleClaim {
     static let reference = "process_condition"
     static var pattern: String { "^ *(\(ProcessFeature.claims)) *$" }
 
-    init(parsing text: String) throws(RuleFault) {
+    init(parsing text: String, _ parameters: RuleParameters) throws(RuleFault) {
         let parts = try ClaimParts<ProcessFeature>(text, kind: "feature", example: ProcessClaim.example)
-        self.init(parts.measure, parts.comparison, try parts.value(from: parts.value))
+        let (value, source) = try parts.value(from: parts.value, parameters)
+        self.init(parts.measure, parts.comparison, value, from: source)
     }
 }
 
@@ -115,7 +124,21 @@ private struct ClaimParts<Measure: ClaimMeasure> {
         value = text[operation.endIndex...].trimmed
     }
 
-    func value(from text: String) throws(RuleFault) -> RuleValue {
+    /// The value, and the parameter that gives it.
+    func value(
+        from text: String, _ parameters: RuleParameters
+    ) throws(RuleFault) -> (value: RuleValue, source: String?) {
+        switch measure.scope.kind {
+        case .memory, .share, .time, .count: return try parameters.read(text, value) { $0 }
+        case .ladder, .choice, .name:
+            guard text.first == "$" else { return (try value(from: text), nil) }
+            throw RuleFault(
+                message: "\(measure.rawValue): expected \(measure.scope.expectation), not '\(text.shortened())'; "
+                    + "a parameter is a number")
+        }
+    }
+
+    private func value(from text: String) throws(RuleFault) -> RuleValue {
         let (name, scope) = (measure.rawValue, measure.scope)
         let found: RuleValue? =
             switch scope.kind {
@@ -182,6 +205,13 @@ extension ClaimScope {
 
     /// A regular expression for the values, without anchors.
     fileprivate var valueForm: String {
+        switch kind {
+        case .memory, .share, .time, .count: "\(plainForm)|\(RuleParameters.form)"
+        case .ladder, .choice, .name: plainForm
+        }
+    }
+
+    private var plainForm: String {
         switch kind {
         case .memory: "\(shareForm)|\(ByteCount.form)"
         case .share: shareForm

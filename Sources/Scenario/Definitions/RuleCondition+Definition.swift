@@ -9,12 +9,29 @@ protocol RuleClaim: Hashable, Sendable, CustomStringConvertible {
     static var pattern: String { get }
     /// Where the JSON Schema describes a condition of such claims.
     static var reference: String { get }
-    init(parsing text: String) throws(RuleFault)
+    /// - Parameter parameters: What the text may refer to.
+    init(parsing text: String, _ parameters: RuleParameters) throws(RuleFault)
+    /// The text, with the parameters to which it refers.
+    var written: String { get }
+}
+
+extension RuleClaim {
+    /// A claim that refers to no parameter.
+    init(parsing text: String) throws(RuleFault) { try self.init(parsing: text, RuleParameters()) }
 }
 
 /// Why a text is not a claim.
 struct RuleFault: Error {
     let message: String
+    /// Whether what is wrong has been reported where it stands: the text refers to it.
+    var isReported = false
+}
+
+extension Decoding {
+    /// Reports why the text is no claim, order or reference, unless that is known already.
+    func report(_ fault: RuleFault, _ origin: Origin) {
+        fault.isReported ? markFaulty() : faultHere(origin, fault.message)
+    }
 }
 
 extension Codec {
@@ -62,9 +79,9 @@ enum ConditionShape<Claim: RuleClaim> {
         if let elements = tree.elements { return parts(elements, of: tree, decoding).map { .all($0) } }
         if let text = tree.text {
             do throws(RuleFault) {
-                return .claim(try Claim(parsing: text))
+                return .claim(try Claim(parsing: text, decoding.ruleParameters))
             } catch {
-                decoding.faultHere(tree.origin, error.message)
+                decoding.report(error, tree.origin)
                 return nil
             }
         }
@@ -110,7 +127,7 @@ enum ConditionShape<Claim: RuleClaim> {
         case .all(let parts): .list(parts.map(encode))
         case .any(let parts): .record([("any", .list(parts.map(encode)))])
         case .not(let part): .record([("not", encode(part))])
-        case .claim(let claim): .string("\(claim)")
+        case .claim(let claim): .string(claim.written)
         }
     }
 
