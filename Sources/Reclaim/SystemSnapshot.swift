@@ -80,6 +80,18 @@ public struct SystemSnapshot: Sendable {
         available + measures.fileBacked + (device.kernel == nil ? measures.purgeable : .zero)
     }
 
+    /// What the device gets back if a process ends: its resident pages, and what its compressed pages take in the
+    /// pool, by the pool's present ratio. Pages on a disk or on flash take no memory, and pages of files stay.
+    public func freed(byEndOf process: ProcessSnapshot) -> ByteCount {
+        let memory = process.memory
+        let onDisk = max(.zero, memory.swapped - memory.compressed)
+        let resident = max(.zero, memory.footprint - memory.compressed - onDisk - memory.onFlash)
+        guard measures.compressed > .zero else { return resident }
+        let pool = scaled(
+            Int64(memory.compressed.bytes), by: Int64(measures.pool.bytes), over: Int64(measures.compressed.bytes))
+        return resident + min(memory.compressed, ByteCount(Int(pool)))
+    }
+
     /// A generator of random numbers for this question. All questions at one instant get the same numbers. Draw one
     /// for each of `processes`, in their order.
     public var lots: SeededGenerator { SeededGenerator(seed: seed, stream: "lots") }
@@ -197,8 +209,6 @@ public struct ProcessSnapshot: Hashable, Sendable {
     public var limit: MemoryLimit?
     /// Whether the process was asked to end and has not ended yet.
     public var isEnding = false
-    /// The time from each termination by the system to the next launch, oldest first.
-    public var relaunchIntervals: [TimeSpan] = []
     /// The identifier of the group that the process belongs to; nil if it belongs to none. In the foreground band
     /// jetsam ends the largest group first.
     public var group: Int?
@@ -214,6 +224,8 @@ public struct ProcessSnapshot: Hashable, Sendable {
     public var isComing = false
     /// What the scenario sets of Linux's and systemd's settings for the process.
     public var linux = LinuxSettings()
+    /// How its app has been used, and how it comes back.
+    public var use = UseSnapshot()
 
     /// A process that belongs to no group, has no limit and was never ended by the system. `positionedAt` is the last
     /// time in the foreground, or else the launch.
@@ -290,7 +302,7 @@ public struct ProcessSnapshot: Hashable, Sendable {
     }
 }
 
-// The figures of its memory.
+// The figures of its memory and of its use.
 extension ProcessSnapshot {
     /// See `MemorySnapshot.footprint`.
     public var footprint: ByteCount {
@@ -314,6 +326,12 @@ extension ProcessSnapshot {
     public var declaredOomScoreAdj: Int? {
         get { linux.oomScoreAdj }
         set { linux.oomScoreAdj = newValue }
+    }
+
+    /// See `UseSnapshot.relaunchIntervals`.
+    public var relaunchIntervals: [TimeSpan] {
+        get { use.relaunchIntervals }
+        set { use.relaunchIntervals = newValue }
     }
 
     /// See `MemorySnapshot.swapped`.

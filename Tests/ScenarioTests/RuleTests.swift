@@ -329,6 +329,13 @@ struct RuleTests {
             .age: ("age < 1min", { $0.launchedAt = RuleSamples.now - .seconds(10) }),
             .warned: ("warned <= 5s", { $0.warnedAt = RuleSamples.now - .seconds(5) }),
             .relaunchCost: ("relaunch_cost < 500ms", { $0.relaunchCost = .milliseconds(400) }),
+            .frees: ("frees < 30MiB", { $0.memory.compressed = .mebibytes(30) }),
+            .returnCost: ("return_cost > 1s", { $0.use.returnCost = .seconds(2) }),
+            .launches: ("launches >= 3", { $0.use.counts = AppUse(launches: 3, at: []) }),
+            .uses: ("uses > 1", { $0.use.counts = AppUse(launches: 1, at: [1, 2].map { .zero + .seconds($0) }) }),
+            .useGap: (
+                "use_gap < 5min", { $0.use.counts = AppUse(launches: 1, at: [1, 9].map { .zero + .seconds($0) }) }
+            ),
             .band: ("band >= 20", { $0.band = .ageing }),
             .oomScore: ("oom_score < 800", { $0.lastForeground = RuleSamples.now - .seconds(1) }),
         ]

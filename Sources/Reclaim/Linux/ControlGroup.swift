@@ -87,6 +87,7 @@ extension SystemSnapshot {
         whole.linux.preference = group.preference
         whole.lastForeground = members.map { $0.lastForeground ?? $0.launchedAt }.max()
         whole.relaunchCost = members.reduce(.zero) { $0 + $1.relaunchCost }
+        whole.use.returnCost = members.reduce(.zero) { $0 + $1.use.returnCost }
         whole.isEnding = members.contains(where: \.isEnding)
         func total(_ path: KeyPath<MemorySnapshot, ByteCount>) -> ByteCount {
             members.reduce(.zero) { $0 + $1.memory[keyPath: path] }

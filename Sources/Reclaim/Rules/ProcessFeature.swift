@@ -13,6 +13,7 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
     case waiting
     case likelihood
     case footprint
+    case frees
     case dirty
     case cache
     case purgeable
@@ -28,6 +29,10 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
     case age
     case warned
     case relaunchCost = "relaunch_cost"
+    case returnCost = "return_cost"
+    case launches
+    case uses
+    case useGap = "use_gap"
     case band
     case oomScore = "oom_score"
 
@@ -40,10 +45,10 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
         case .busy, .answering, .waiting: .choice(["no", "yes"])
         case .frozen: .choice(FreezerPlace.allCases.map(\.rawValue))
         case .likelihood: .ladder(RelaunchLikelihood.allCases.map(\.rawValue))
-        case .footprint, .dirty, .cache, .purgeable, .compressed, .files, .swapped: .memory
+        case .footprint, .frees, .dirty, .cache, .purgeable, .compressed, .files, .swapped: .memory
         case .limitShare, .siblingShare, .sizeRank, .growth: .share
-        case .idle, .age, .warned, .relaunchCost: .time
-        case .band, .oomScore: .count
+        case .idle, .age, .warned, .relaunchCost, .returnCost, .useGap: .time
+        case .launches, .uses, .band, .oomScore: .count
         }
     }
 
@@ -59,6 +64,7 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
         case .waiting: "it waits for memory itself"
         case .likelihood: "how likely it is launched again soon after it was ended"
         case .footprint: "what it holds, of all RAM; the scene, for a rule that disconnects"
+        case .frees: "what its end gives back: resident pages, and what the compressed ones take in the pool"
         case .dirty: "pages that it holds and does not use"
         case .cache: "memory whose content it can make again"
         case .purgeable: "memory that the system may take without asking"
@@ -74,6 +80,10 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
         case .age: "since its launch"
         case .warned: "since it was last warned; never warned counts as long ago"
         case .relaunchCost: "the declared time of a cold launch"
+        case .returnCost: "the declared time of a return from memory, and that of the pages that come back with it"
+        case .launches: "how often its app has been launched in the run, this process included"
+        case .uses: "how often the user has called for its app in the run"
+        case .useGap: "mean time from one use of its app to the next; with fewer than two, since the run began"
         case .band: "jetsam's priority band"
         case .oomScore: "Android's oom_score_adj"
         }
@@ -86,9 +96,9 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
         case .compressed: .compressor
         case .files: .fileCache
         case .frozen: .freezer
-        case .state, .app, .like, .mode, .busy, .answering, .waiting, .likelihood, .footprint, .dirty, .cache,
-            .purgeable, .limitShare, .siblingShare, .sizeRank, .growth, .idle, .age, .warned, .relaunchCost, .band,
-            .oomScore:
+        case .state, .app, .like, .mode, .busy, .answering, .waiting, .likelihood, .footprint, .frees, .dirty, .cache,
+            .purgeable, .limitShare, .siblingShare, .sizeRank, .growth, .idle, .age, .warned, .relaunchCost,
+            .returnCost, .launches, .uses, .useGap, .band, .oomScore:
             nil
         }
     }
@@ -112,6 +122,7 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
         case .likelihood:
             RuleReading(Int64(RelaunchLikelihood.allCases.firstIndex(of: process.relaunchLikelihood) ?? 0))
         case .footprint: RuleReading(target.footprint, of: snapshot.ceiling)
+        case .frees: RuleReading(snapshot.freed(byEndOf: process), of: snapshot.ceiling)
         case .dirty: RuleReading(process.dirty, of: snapshot.ceiling)
         case .cache: RuleReading(process.cache, of: snapshot.ceiling)
         case .purgeable: RuleReading(process.memory.purgeable, of: snapshot.ceiling)
@@ -127,6 +138,10 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
         case .age: RuleReading(snapshot.now - process.launchedAt)
         case .warned: RuleReading(process.warnedAt.map { snapshot.now - $0 } ?? .hours(24_000))
         case .relaunchCost: RuleReading(process.relaunchCost)
+        case .returnCost: RuleReading(process.use.returnCost)
+        case .launches: RuleReading(Int64(process.use.counts.launches))
+        case .uses: RuleReading(Int64(process.use.counts.uses))
+        case .useGap: RuleReading(process.use.counts.gap(at: snapshot.now))
         case .band: RuleReading(Int64(process.band.number))
         case .oomScore: RuleReading(Int64(view.oomScore(of: process)))
         }

@@ -40,9 +40,10 @@ extension ProcessFeature: ClaimMeasure {
                 kind: .choice(Archetype.all.map(\.name)), expected: "an archetype of `plimsoll list apps`")
         case .limitShare, .growth: ClaimScope(kind: kind, mostShare: ClaimScope.open)
         case .oomScore: ClaimScope(kind: kind, counts: -1_000...1_000)
-        case .state, .app, .mode, .busy, .answering, .waiting, .likelihood, .footprint, .dirty, .cache, .purgeable,
-            .compressed, .files, .frozen, .swapped,
-            .siblingShare, .sizeRank, .idle, .age, .warned, .relaunchCost, .band:
+        case .state, .app, .mode, .busy, .answering, .waiting, .likelihood, .footprint, .frees, .dirty, .cache,
+            .purgeable, .compressed, .files, .frozen, .swapped,
+            .siblingShare, .sizeRank, .idle, .age, .warned, .relaunchCost, .returnCost, .launches, .uses, .useGap,
+            .band:
             ClaimScope(kind: kind)
         }
     }

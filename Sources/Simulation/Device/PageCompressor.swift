@@ -559,6 +559,14 @@ final class PageCompressor {
         noteUse(by: process)
     }
 
+    /// The time until the pages are back that come with a resume: a fast core decompresses them, and the store reads
+    /// what it holds of them.
+    func resumeTime(compressed: ByteCount, stored: ByteCount) -> TimeSpan {
+        let share = settings.resumeShare
+        let reading = storeRate?.time(for: stored * share) ?? .zero
+        return settings.decompressTime(compressed * share, repeated: .zero) + reading
+    }
+
     /// Brings all pages of a process back at once, as far as there is room, as a policy asks for it. Its main thread
     /// pays nothing for that.
     ///

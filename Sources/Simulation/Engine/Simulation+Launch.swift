@@ -86,7 +86,7 @@ extension Simulation {
     /// The user wants an app back. Every recent termination of the app by the system counts as perceived. This holds
     /// even if a push or a refresh has launched the app again: what it had on screen is gone all the same.
     func countWish(for app: AppRecord, tapped: Instant) {
-        for fact in app.want() {
+        for fact in app.want(at: tapped) {
             let after = tapped - recorder.tally.terminations[fact].at
             // A tap on a process that was being ended came before its end.
             recorder.tally.terminations[fact].wantedAfter = max(.zero, after)

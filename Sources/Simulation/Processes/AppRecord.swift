@@ -2,6 +2,7 @@ import Lifecycle
 import Memory
 import Plan
 import Quantities
+import Reclaim
 import Workload
 
 /// An app, a helper, an extension or a daemon of the scenario: what outlives its processes.
@@ -37,6 +38,10 @@ final class AppRecord {
     private(set) var wasSwipedAway = false
     /// The number of sessions that the user closed while the app was not running; the app is told at its next launch.
     private var discardedWhileDead = 0
+    /// How often it has been launched and used.
+    private(set) var use = AppUse() {
+        didSet { process?.stateDidChange() }
+    }
     /// The terminations by the system that the user may still notice.
     private(set) var ends = SystemEnds()
     /// A tap that came while the old process was being ended.
@@ -107,12 +112,15 @@ final class AppRecord {
     // MARK: Its process
 
     func begin(_ process: LiveProcess) {
-        if !process.launch.isPrewarmed { wasLaunched = true }
+        if !process.launch.isPrewarmed { goOn() }
         self.process = process
     }
 
-    /// Its prewarmed process is launched.
-    func goOn() { wasLaunched = true }
+    /// Its process is launched; a prewarmed one is launched later than it begins.
+    func goOn() {
+        wasLaunched = true
+        use.wasLaunched()
+    }
 
     /// Its process is gone, and with it its scenes' memory and pending launch reasons.
     func processEnded() { (process, crashedAt) = (nil, nil) }
@@ -152,10 +160,13 @@ final class AppRecord {
     /// - Parameter fact: The index of the termination in the run's tally.
     func wasTerminated(at now: Instant, fact: Int) { ends.add(at: now, fact: fact) }
 
-    /// The user wants the app, for the first time since some terminations by the system.
+    /// The user wants the app, maybe for the first time since some terminations by the system.
     ///
     /// - Returns: The indices of these terminations.
-    func want() -> [Int] { ends.takeMissed() }
+    func want(at tapped: Instant) -> [Int] {
+        use.wasUsed(at: tapped)
+        return ends.takeMissed()
+    }
 
     /// The user wants the app back, and the system may have ended it.
     func wasRelaunched(tapped: Instant) {

@@ -360,4 +360,7 @@ extension AppProfile {
         let declared = costs.process + costs.launch + costs.connect + costs.enterForeground + costs.activate
         return declared + fillRate.time(for: memory.base + memory.scene)
     }
+
+    /// The declared time of a return to the foreground from memory, in medians, too.
+    var returnCost: TimeSpan { costs.enterForeground + costs.activate }
 }

@@ -210,6 +210,9 @@ final class Snapshots {
         } else {
             snapshot.memory.onFlash = faults.reported(books.swapped)
         }
+        snapshot.use.counts = process.record.use
+        let pages = worker.compressor?.resumeTime(compressed: books.compressed, stored: books.swapped)
+        snapshot.use.returnCost = process.profile.returnCost + (pages ?? .zero)
         followSupply(of: process, in: &snapshot, faults)
         snapshot.limit = process.presentLimit
         snapshot.isEnding = process.isEnding
