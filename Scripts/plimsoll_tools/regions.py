@@ -96,13 +96,13 @@ def told(found: Sequence[Function], names: dict[str, str]) -> list[str]:
         entered = sum(function.entered for function in inside)
         lines.append(f"{folder or 'all':<12} {reached:>6} of {regions:>6} regions ({reached / max(1, regions):.1%}), "
                      f"{entered:>5} of {len(inside):>5} functions")  # fmt: skip
-    missed = [function for function in found if not function.entered]
+    missed = [(function, names.get(function.name.rpartition(":")[2], function.name)) for function in found if not function.entered]
+    # The message of a check, or the right side of an operator, has a function of its own.
+    named = [(function, name) for function, name in missed if not name.startswith("implicit closure ")]
     if missed:
-        lines += ["", "never entered:"]
-    for function in missed:
-        name = names.get(function.name.rpartition(":")[2], function.name)
-        lines.append(f"  {function.file}:{function.line}  {name}")
-    return lines
+        lines += ["", f"never entered: {len(named)} functions, and {len(missed) - len(named)} messages of checks and right sides "
+                  "of operators"]  # fmt: skip
+    return lines + [f"  {function.file}:{function.line}  {name}" for function, name in named]
 
 
 def stretches(found: Sequence[Function]) -> list[str]:

@@ -34,16 +34,18 @@ class Regions(unittest.TestCase):
         found = regions.functions(
             export(
                 record("file.swift:s1a", "Reclaim/A.swift", 0, (3, 0, 0)),
+                record("s1d", "Reclaim/A.swift", 0, (4, 0, 0)),
                 record("s1b", "Memory/B.swift", 2, (7, 2, 0), (9, 0, 0)),
                 {**record("s1c", "C.swift", 1, (1, 1, 0)), "filenames": ["/elsewhere/C.swift"]},
             ),
             SOURCES,
         )
-        lines = regions.told(found, {"s1a": "A.decide()"})
+        lines = regions.told(found, {"s1a": "A.decide()", "s1d": "implicit closure #1 in A.decide()"})
         self.assertEqual(" ".join(lines[0].split()), "Memory 1 of 2 regions (50.0%), 1 of 1 functions")
-        self.assertEqual(" ".join(lines[1].split()), "Reclaim 0 of 1 regions (0.0%), 0 of 1 functions")
-        self.assertEqual(" ".join(lines[2].split()), "all 1 of 3 regions (33.3%), 1 of 2 functions")
-        self.assertEqual(lines[3:], ["", "never entered:", "  Reclaim/A.swift:3  A.decide()"])
+        self.assertEqual(" ".join(lines[1].split()), "Reclaim 0 of 2 regions (0.0%), 0 of 2 functions")
+        self.assertEqual(" ".join(lines[2].split()), "all 1 of 4 regions (25.0%), 1 of 3 functions")
+        never = "never entered: 1 functions, and 1 messages of checks and right sides of operators"
+        self.assertEqual(lines[3:], ["", never, "  Reclaim/A.swift:3  A.decide()"])
         self.assertEqual(regions.stretches(found), ["  Memory/B.swift: 9"])
 
     def test_words_of_soak_are_handed_on_and_a_folder_that_there_is_not_is_refused(self) -> None:

@@ -1,6 +1,7 @@
 import Memory
 import Plan
 import Quantities
+import Reclaim
 import Scenario
 
 /// A random scenario that the loader accepts, with the options of its run.
@@ -204,7 +205,34 @@ struct WorldFrame {
         }
         metrics.put(["duties": 20], &draw)
         root.put("metrics", metrics)
-        return root.tree.extended(by: FormatKey.drawnAlone, seed)
+        return withoutRest(root.tree.extended(by: FormatKey.drawnAlone, seed))
+    }
+
+    /// The document; in some worlds with jetsam that never rests. What lives when the run begins is known to come back
+    /// at once, so the aggressive mode goes by rounds, or not to, so the reaper sweeps what is soon idle for long. No
+    /// world comes to either by chance.
+    private func withoutRest(_ document: Tree) -> Tree {
+        var draw = Draw(seed, "without rest")
+        guard !policy.hasRules, let start = document["start"]?.elements, draw.chance(12) else { return document }
+        let goesByRounds = draw.chance(50)
+        let parameters: [(String, Tree)] =
+            goesByRounds
+            ? [
+                ("critical", .plain("100%")), ("aggressive_available", .plain("100%")),
+                ("aggressive_candidates", .plain("\(draw.number(1, 3))")),
+            ]
+            : [
+                ("critical", .plain("1%")), ("reaper", .plain("100%")), ("reaper_idle", draw.time(.zero, .seconds(3))),
+                ("reaper_rest", draw.time(.zero, .seconds(3))),
+            ]
+        let policy = Tree.record([("name", .plain(Jetsam.name)), ("parameters", .record(parameters))])
+        var restless = document.putting(policy, at: ["policy"])
+        let pause = goesByRounds ? draw.time(.zero, .seconds(4)) : draw.time(.seconds(20), .minutes(5))
+        for index in start.indices {
+            let path = ["start", "\(index)", "relaunched_after"]
+            restless = restless.putting(.list((0..<draw.number(1, 4)).map { _ in pause }), at: path)
+        }
+        return restless
     }
 
     /// The policy of a world whose device has a kernel, unless it has rules already; nil: any policy.
