@@ -19,13 +19,17 @@ TIMES = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.
 
 
 def quantity(text: str, kind: str) -> float:
-    """A size, a time, a share or a count as users write it, in bytes, seconds, share or 1. ValueError if it is none."""
+    """A size, a time, a share, a count or a number as users write it, in bytes, seconds, share or 1. ValueError if it is none."""
     text = text.strip()
     # The patterns are stricter than Python, which takes `nan`, `inf`, `1_000` and `1e9` for numbers, too.
     if kind == "count":
         if not re.fullmatch(r"[0-9]{1,18}", text):
             raise ValueError(text)
         return float(int(text))
+    if kind == "number":
+        if not re.fullmatch(r"-?[0-9]{1,12}(\.[0-9]*)?", text):
+            raise ValueError(text)
+        return float(text)
     if kind == "ratio":
         if not re.fullmatch(r"[0-9]+(\.[0-9]*)?%?", text):
             raise ValueError(text)

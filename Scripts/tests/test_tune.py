@@ -15,6 +15,7 @@ import tempfile
 import time
 import unittest
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar, cast
@@ -595,6 +596,39 @@ class Spaces(unittest.TestCase):
             self.assertEqual(space.narrowed(found, ends, table).range_text, "table to 10%, logarithmic")
         self.assertEqual(space.narrowed(found, "1%..10%", table).range_text, "1% to 10%")
 
+    def test_parameters_of_rules_have_numbers_and_ranges_of_any_figures(self) -> None:
+        weight = {
+            "parameter": "w", "type": "number", "default": "0.5", "default_value": 0.5, "meaning": "", "scale": "ranged",
+            "minimum": "-1.2345", "minimum_value": -1.2345, "maximum": "2", "maximum_value": 2.0, "may_be_table": False,
+        }  # fmt: skip
+        found = space.dimension(weight, {})
+        assert found
+        self.assertFalse(found.is_log)
+        self.assertEqual([found.text(value) for value in (-1.2345, -0.00000001, 0.5, 1.23456)], ["-1.23", "0", "0.5", "1.23"])
+        # Three figures would be beyond the end of the range, which the program refuses.
+        self.assertEqual(found.text(1.9999), "2")
+        self.assertEqual(replace(found, ends=("-1.2", "1.999")).text(1.9999), "1.999")
+        self.assertEqual(replace(found, ends=("-1.2", "1.999")).text(-1.2345), "-1.2")
+        self.assertEqual(space.narrowed(found, "-0.5..1", weight).range_text, "-0.5 to 1")
+
+    def test_a_parameter_of_rules_gets_a_value_beside_its_declaration(self) -> None:
+        table = {
+            "parameter": "calm", "type": "time", "default": "40s", "default_value": 40.0, "meaning": "", "scale": "ranged",
+            "minimum": "5s", "minimum_value": 5.0, "maximum": "5min", "maximum_value": 300.0, "may_be_table": False,
+        }  # fmt: skip
+        policy = {
+            "name": "ladder",
+            "parameters": {"calm": {"default": "30s", "range": "5s..5min", "value": "40s"}, "rest": {"default": "1s"}},
+            "rules": [{"name": "a", "who": "idle > $calm"}],
+        }
+        found = space_of(policy, [table], [], [], {"time": 1200.0})
+        self.assertEqual([(one.standard, one.low, one.high) for one in found], [(40.0, 5.0, 300.0)])
+        asked = mock.Mock(space=found, policy=policy)
+        chosen = Problem.with_parameters(asked, {"calm": 12.3456})
+        self.assertEqual(chosen["parameters"]["calm"], {"default": "30s", "range": "5s..5min", "value": "12.3s"})
+        self.assertEqual(chosen["parameters"]["rest"], {"default": "1s"})
+        self.assertEqual(chosen["rules"], policy["rules"])
+
     def test_texts_are_read_back_as_what_they_say(self) -> None:
         for kind, values in {
             "time": (0.012, 1.0, 32.7, 60.0, 90.0, 3600.0),
@@ -781,7 +815,8 @@ class BadInput(TuneCase):
         for bad, words in (
             (b"name: [ladder]\n", "expected a policy with a name"),
             (b"name: fake\nparameters: text\n", "expected a mapping"),
-            (b"rules: [{ name: a, when: level == warning, action: warn }]\n", "rules have no parameters to search"),
+            (b"rules: [{ name: a, when: level == warning, action: warn }]\n", "its rules have no parameters to search"),
+            (b"rules: [{ name: a }]\nparameters: {}\n", "its rules have no parameters to search"),
             (b"- fake\n", "a mapping"),
             (b"name: \xff\n", "not UTF-8"),
             (b"name: {\n", "not YAML"),
@@ -789,6 +824,10 @@ class BadInput(TuneCase):
             with self.assertRaisesRegex(program.Fault, words) as caught:
                 read(bad)
             self.assertEqual(caught.exception.status, 65)
+        rules = b"rules: [{ name: a, who: idle > $calm }]\nparameters: { calm: { default: 30s, range: 5s..5min } }\n"
+        declared = {"calm": {"default": "30s", "range": "5s..5min"}}
+        whole = {"name": "ladder", "parameters": declared, "rules": [{"name": "a", "who": "idle > $calm"}]}
+        self.assertEqual(read(rules), whole)
         with self.assertRaisesRegex(program.Fault, "keep: 'lots' is no time"):
             space_of({"name": "fake", "parameters": {"keep": "lots"}}, fake_plimsoll.TABLE, [], [], {})
 

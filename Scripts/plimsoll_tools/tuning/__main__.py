@@ -175,7 +175,7 @@ def problem_of(options: argparse.Namespace, program: Program) -> Problem:
     check_policy(options.policy, tables)
     check_program(program, [*scenarios, *held_out], options.policy)
     policy = policy_of(options.policy, tables)
-    table = tables[str(policy["name"])]
+    table = program.parameters_of(options.policy) if "rules" in policy else tables[str(policy["name"])]
     return Problem(
         scenarios=scenarios,
         held_out=held_out,

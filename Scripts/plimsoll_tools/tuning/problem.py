@@ -151,9 +151,9 @@ class Problem:
         """The policy with the chosen values in place of its own."""
         texts = {one.name: one.text(chosen[one.name]) for one in self.space if one.name in chosen}
         own = dict(self.policy.get("parameters") or {})
-        own.update(
-            {name: text == "true" if text in ("true", "false") else number(text) for name, text in texts.items()}
-        )
+        for name, text in texts.items():
+            value = text == "true" if text in ("true", "false") else number(text)
+            own[name] = {**own[name], "value": value} if "rules" in self.policy else value
         return {**self.policy, "parameters": own} if own else dict(self.policy)
 
     def settings(self, chosen: dict[str, Any]) -> str:
@@ -304,10 +304,12 @@ def policy_of(text: str, tables: dict[str, Any]) -> dict[str, Any]:
     name, parameters = tree.get("name", "ladder"), tree.get("parameters")
     if not isinstance(name, str) or name not in tables:
         raise Fault(65, f"{text}: expected a policy with a name; one of: {', '.join(tables)}")
-    if "rules" in tree:
-        raise Fault(65, f"{text}: rules have no parameters to search")
     if not isinstance(parameters, dict | None):
         raise Fault(65, f"{text}: parameters: expected a mapping, not '{parameters}'")
+    if "rules" in tree:
+        if not parameters:
+            raise Fault(65, f"{text}: its rules have no parameters to search; `parameters` declares them")
+        return {"name": name, "parameters": parameters, "rules": tree["rules"]}
     return {"name": name} | ({"parameters": parameters} if parameters else {})
 
 
@@ -319,7 +321,8 @@ def space_of(
     most: dict[str, float],
 ) -> tuple[Dimension, ...]:
     """One dimension per parameter that is searched."""
-    given = policy.get("parameters") or {}
+    # The table of a file with rules has the file's values.
+    given = {} if "rules" in policy else policy.get("parameters") or {}
     names = [str(entry["parameter"]) for entry in table]
     wanted = dict(text.partition("=")[::2] for text in ranges)
     for name in (*only, *wanted):
@@ -338,7 +341,7 @@ def space_of(
                     row["default_value"] = quantity(str(given[name]), str(entry["type"]))
                 except ValueError as error:
                     raise Fault(65, f"parameters: {name}: '{given[name]}' is no {entry['type']}") from error
-        found = dimension(row, most)
+        found = dimension(row, most, is_declared="rules" in policy)
         if found is not None and name in wanted:
             found = narrowed(found, wanted[name], entry)
         if found is not None:

@@ -136,6 +136,12 @@ class Program:
         """Two builds of one version may differ in their results."""
         return self.ask("build-id").strip()
 
+    def parameters_of(self, file: str) -> list[dict[str, object]]:
+        """The parameters that a policy file declares for its rules, with the file's values as defaults."""
+        table = json.loads(self.ask("list", "policies", file, "--format", "json"))
+        found: list[dict[str, object]] = table["policies"][0]["parameters"]
+        return found
+
     def policies(self) -> dict[str, list[dict[str, object]]]:
         """Every policy's parameter table, by name."""
         table = json.loads(self.ask("list", "policies", "--format", "json"))

@@ -40,6 +40,8 @@ class Dimension:
     meaning: str
     may_be_table: bool = False
     """Whether `table` stands where a zero would: what the reproduced system's own table says."""
+    ends: tuple[str, str] = ("", "")
+    """The least and the greatest value that the program takes, as it writes them; empty: whatever the text says."""
 
     def suggest(self, trial: Trial) -> Any:
         if self.kind == "flag":
@@ -57,14 +59,23 @@ class Dimension:
 
     def text(self, value: Any) -> str:
         """As scenarios, policy files and `--set` take it, rounded to three figures."""
-        text = self.number_text(value)
+        text = self.within(self.number_text(value))
         return TABLE if self.may_be_table and not quantity(text, self.kind) else text
+
+    def within(self, text: str) -> str:
+        """A text that was rounded beyond an end of the range is that end."""
+        least, greatest = self.ends
+        if least and quantity(text, self.kind) < quantity(least, self.kind):
+            return least
+        return greatest if greatest and quantity(text, self.kind) > quantity(greatest, self.kind) else text
 
     def number_text(self, value: Any) -> str:
         if self.kind == "flag":
             return "true" if value else "false"
         if self.kind == "count":
             return str(int(value))
+        if self.kind == "number":
+            return plain(value)
         if value < self.zero_below:
             value = 0.0
         if self.kind == "time":
@@ -97,6 +108,12 @@ def time_text(seconds: float) -> str:
     return f"{milliseconds / 1000:g}s" if milliseconds >= 1000 or not milliseconds else f"{milliseconds}ms"
 
 
+def plain(number: float) -> str:
+    """Without an exponent, and to a millionth, as the program has it."""
+    text = f"{rounded(number):.6f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
 def bytes_text(count: float) -> str:
     # Pages are 4 KiB: a finer size has no meaning.
     if count >= 16 * UNITS["MiB"] or count and count % UNITS["MiB"] == 0:
@@ -108,25 +125,29 @@ def share_text(share: float) -> str:
     return f"{round(rounded(share * 100), 2):g}%"
 
 
-def dimension(entry: dict[str, Any], most: dict[str, float]) -> Dimension | None:
-    """The dimension of one row of the table; None for what has no range. `most` bounds what the scenarios can use."""
+def dimension(entry: dict[str, Any], most: dict[str, float], is_declared: bool = False) -> Dimension | None:
+    """The dimension of one row of the table; None for what has no range. `most` bounds what the scenarios can use.
+
+    A range that a file declares for its rules is meant to be searched, so the search does not stay near the default.
+    """
     kind, name = str(entry["type"]), str(entry["parameter"])
     meaning = str(entry["meaning"])
     if kind == "flag":
         standard = float(entry["default"] == "true")
         return Dimension(name, kind, 0, 1, standard, False, 0, meaning)
-    if entry.get("minimum_value") is None or kind not in ("time", "bytes", "ratio", "count"):
+    if entry.get("minimum_value") is None or kind not in ("time", "bytes", "ratio", "count", "number"):
         return None
     low, high = range_of(entry)
     standard = 0.0 if entry["default"] == TABLE else float(entry["default_value"])
-    ends = (low, min(high, max(most.get(kind, high), standard)))
+    usable = (low, min(high, max(most.get(kind, high), standard)))
     is_even = str(entry.get("scale")) == "even"
-    found = fitted(name, kind, ends, standard, meaning, is_even)
-    if found.is_log and standard > 0:
-        near = (max(low, standard / PLAUSIBLE), min(ends[1], standard * PLAUSIBLE))
+    found = fitted(name, kind, usable, standard, meaning, is_even)
+    if found.is_log and standard > 0 and not is_declared:
+        near = (max(low, standard / PLAUSIBLE), min(usable[1], standard * PLAUSIBLE))
         near = (math.ceil(near[0]), math.floor(near[1])) if kind == "count" else near
         found = fitted(name, kind, near, standard, meaning)
-    return replace(found, may_be_table=bool(entry.get("may_be_table")))
+    ends = ("", "") if entry.get("may_be_table") else (str(entry.get("minimum") or ""), str(entry.get("maximum") or ""))
+    return replace(found, may_be_table=bool(entry.get("may_be_table")), ends=ends)
 
 
 def range_of(entry: dict[str, Any]) -> tuple[float, float]:
@@ -139,7 +160,7 @@ def fitted(
 ) -> Dimension:
     """Chooses the scale: logarithmic where the range spans more than two powers of ten, unless the table says even."""
     low, high = ends
-    if is_even:
+    if is_even or kind == "number":
         return Dimension(name, kind, low, high, standard, False, 0, meaning)
     if kind == "count":
         return Dimension(name, kind, low, high, standard, low >= 1 and high / low >= 100, 0, meaning)
@@ -169,7 +190,7 @@ def narrowed(found: Dimension, text: str, entry: dict[str, Any]) -> Dimension:
         raise Fault(64, f"--range {found.name}={text}: the policy takes {allowed}")
     is_even = str(entry.get("scale")) == "even"
     narrow = fitted(found.name, found.kind, (low, high), found.standard, found.meaning, is_even)
-    return replace(narrow, may_be_table=found.may_be_table)
+    return replace(narrow, may_be_table=found.may_be_table, ends=found.ends)
 
 
 def example(found: Dimension) -> str:
