@@ -28,6 +28,21 @@ struct WorldTests {
         }
     }
 
+    @Test("in some worlds jetsam goes by rounds, in others its reaper sweeps, with what lives when the run begins")
+    func restless() {
+        var (rounds, sweeps) = (0, 0)
+        for seed in 76...100 as ClosedRange<UInt64> {
+            let world = World(seed: seed, backend: .accounting)
+            guard let parameters = world.document["policy"]?["parameters"],
+                let start = world.document["start"]?.elements, start.allSatisfy({ $0["relaunched_after"] != nil })
+            else { continue }
+            if parameters["critical"]?.text == "100%", parameters["aggressive_candidates"] != nil { rounds += 1 }
+            if parameters["reaper"]?.text == "100%", parameters["reaper_rest"] != nil { sweeps += 1 }
+            if case .failure(let fault) = world.reading { Issue.record("seed \(seed): \(fault)") }
+        }
+        #expect(rounds > 0 && sweeps > 0, "\(rounds) by rounds, \(sweeps) sweep")
+    }
+
     @Test("at the edges a world is another one that the loader accepts, and the same for the same seed")
     func edges() {
         var changed = 0
