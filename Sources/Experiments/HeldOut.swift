@@ -3,8 +3,8 @@ import Metrics
 /// What a search is asked at its end: whether the policy that it chose is better than the one it began with, on runs
 /// that it did not see.
 ///
-/// The seeds are a sample of many. So are scenarios that the search did not see, if there are at least two: a verdict on
-/// them is about others like them, too, and its intervals are over scenarios and seeds. Scenarios that it saw are those
+/// The seeds are a sample of many. So are scenarios that the search did not see, if there are at least two: a verdict
+/// on them is about others like them, too, and its intervals are over scenarios and seeds. Scenarios that it saw are those
 /// that there are. A scenario whose user and whose difference are the same under every seed is one case, however many
 /// seeds it ran under. If the search saw that scenario, it saw that very case, and the case does not count. If it did
 /// not, the case counts, without a spread.

@@ -141,7 +141,10 @@ struct HeldOutTests {
         for (rows, words) in [
             ([scenario("a", day(-1, spread: 1), isSeen: false)], " Intervals over seeds alone: there is one scenario."),
             (["a", "b"].map { scenario($0, day(-1, spread: 1)) }, " Intervals over seeds."),
-            (["a", "b"].map { scenario($0, day(-1, spread: 1), isSeen: false) }, " Intervals over scenarios and seeds."),
+            (
+                ["a", "b"].map { scenario($0, day(-1, spread: 1), isSeen: false) },
+                " Intervals over scenarios and seeds."
+            ),
             ([scenario("a", written(3), isSeen: false)], "and no interval."),
         ] {
             let group = HeldOut.Group(place: "x", scenarios: rows.map(\.name), broken: [])

@@ -2,8 +2,8 @@ import Glibc
 
 /// Student's t distribution with a whole number of degrees of freedom.
 ///
-/// Source: Abramowitz and Stegun, "Handbook of Mathematical Functions" (1964), 26.7.3 and 26.7.4: the sums are finite, so
-/// the distribution is exact up to rounding.
+/// Source: Abramowitz and Stegun, "Handbook of Mathematical Functions" (1964), 26.7.3 and 26.7.4: the sums are finite,
+/// so the distribution is exact up to rounding.
 public enum Student {
     /// The chance that a value lies between -t and t.
     ///
@@ -40,8 +40,8 @@ extension Interval {
     /// The interval of the mean of means where the strata are themselves a sample of many, for example scenarios.
     ///
     /// Each stratum's mean is one value, and the interval is Student's of these means. Their spread contains both that
-    /// between the strata and that within them. If it happens to be smaller than what the values within the strata would
-    /// cause alone, that counts.
+    /// between the strata and that within them. If it happens to be smaller than what the values within the strata
+    /// would cause alone, that counts.
     ///
     /// - Parameters:
     ///   - strata: At least two, each with at least one value.

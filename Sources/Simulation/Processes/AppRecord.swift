@@ -33,7 +33,7 @@ final class AppRecord {
     private(set) var process: LiveProcess?
     /// Its live process, unless the process is only prewarmed.
     var launchedProcess: LiveProcess? { process?.phase == .prewarmed ? nil : process }
-    private(set) var wasLaunched = false
+    var wasLaunched: Bool { use.launches > 0 }
     /// Whether the user swiped the app away: pushes and refreshes do not launch it until the user opens it again.
     private(set) var wasSwipedAway = false
     /// The number of sessions that the user closed while the app was not running; the app is told at its next launch.
@@ -117,10 +117,7 @@ final class AppRecord {
     }
 
     /// Its process is launched; a prewarmed one is launched later than it begins.
-    func goOn() {
-        wasLaunched = true
-        use.wasLaunched()
-    }
+    func goOn() { use.wasLaunched() }
 
     /// Its process is gone, and with it its scenes' memory and pending launch reasons.
     func processEnded() { (process, crashedAt) = (nil, nil) }
