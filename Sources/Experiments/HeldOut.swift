@@ -4,10 +4,10 @@ import Metrics
 /// that it did not see.
 ///
 /// The seeds are a sample of many. So are scenarios that the search did not see, if there are at least two: a verdict
-/// on them is about others like them, too, and its intervals are over scenarios and seeds. Scenarios that it saw are those
-/// that there are. A scenario whose user and whose difference are the same under every seed is one case, however many
-/// seeds it ran under. If the search saw that scenario, it saw that very case, and the case does not count. If it did
-/// not, the case counts, without a spread.
+/// on them is about others like them, too, and its intervals are over scenarios and seeds. Scenarios that it saw are
+/// those that there are. A scenario whose user and whose difference are the same under every seed is one case, however
+/// many seeds it ran under. If the search saw that scenario, it saw that very case, and the case does not count. If it
+/// did not, the case counts, without a spread.
 public struct HeldOut: Decodable, Sendable {
     /// What the search made lower or higher; at least one.
     public let goals: [Goal]

@@ -40,8 +40,8 @@ extension Interval {
     /// The interval of the mean of means where the strata are themselves a sample of many, for example scenarios.
     ///
     /// Each stratum's mean is one value, and the interval is Student's of these means. Their spread contains both that
-    /// between the strata and that within them. If it happens to be smaller than what the values within the strata
-    /// would cause alone, that counts.
+    /// between the strata and that within them. If the means happen to be alike, the interval is that of the values
+    /// within the strata, which is the least there can be.
     ///
     /// - Parameters:
     ///   - strata: At least two, each with at least one value.
@@ -50,12 +50,15 @@ extension Interval {
         precondition(strata.count > 1, "one stratum says nothing about others")
         let count = Double(strata.count)
         let mean = Bootstrap.mean(of: strata)
+        let share = (1 + confidence) / 2
         let between = Interval.variance(strata.map { Bootstrap.mean(of: $0) }) / count
-        let within = strata.reduce(0) { sum, values in
-            sum + (values.count > 1 ? Interval.variance(values) / Double(values.count) : 0)
+        var half = Student.quantile(share, freedom: strata.count - 1) * between.squareRoot()
+        let spread = strata.filter { $0.count > 1 }
+        if !spread.isEmpty {
+            let within = spread.reduce(0) { $0 + Interval.variance($1) / Double($1.count) } / (count * count)
+            let freedom = spread.reduce(0) { $0 + $1.count - 1 }
+            half = max(half, Student.quantile(share, freedom: freedom) * within.squareRoot())
         }
-        let error = max(between, within / (count * count)).squareRoot()
-        let half = Student.quantile((1 + confidence) / 2, freedom: strata.count - 1) * error
         return Interval(low: mean - half, high: mean + half)
     }
 
