@@ -29,7 +29,6 @@ NOT_RUN = {
     "Scripts/tests/run_tests.py": "this test is a part of it",
     "Scripts/tests/check_guesses.py": "it writes the page; Scripts/test runs it without --write",
     "Scripts/tune --scenarios Scenarios/training --held-out Scenarios/held-out --policy": "hours; the other commands of that page are alike, and shorter",
-    "--policy jetsam --trials 40": "minutes; the first command of the page of tuning is alike, and is cut short",
     "--guesses": "minutes; check_guesses.py asks the same",
 }
 """Parts of commands that are left out, each with its reason."""
