@@ -78,13 +78,14 @@ struct DrawnParameters {
             tiers.map { tier in
                 .record(
                     (tier.entries ?? []).map { entry in
-                        (entry.key, entry.key == "by" ? single(entry.value) : condition(entry.value))
+                        // Orders within tiers are rare, so most keep their word.
+                        (entry.key, entry.key == "by" ? single(entry.value, percent: 5) : condition(entry.value))
                     })
             })
     }
 
-    private mutating func single(_ tree: Tree) -> Tree {
-        guard let weights = tree.entries else { return draw.chance(25) ? .string(term()) : tree }
+    private mutating func single(_ tree: Tree, percent: Int64 = 25) -> Tree {
+        guard let weights = tree.entries else { return draw.chance(percent) ? .string(term()) : tree }
         var changed = weights.map { entry in
             (entry.key, reference(entry.value.text, "-10..10").map { Tree.string($0) } ?? entry.value)
         }
