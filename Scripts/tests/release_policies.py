@@ -6,9 +6,9 @@ import unittest
 
 from release import SCENARIOS, ReleaseCase, each, early, long
 
-UNNAMED = sorted(
-    path for path in (SCENARIOS / "training").glob("*.yaml") if "like: " not in path.read_text("utf-8").split("apps:")[0]
-)
+from plimsoll_tools.tuning.problem import tree_of
+
+UNNAMED = sorted(path for path in (SCENARIOS / "training").glob("*.yaml") if "like" not in tree_of(path)["device"])
 """The training scenarios on devices without a name: their runs are the cheaper ones."""
 RIVALS = ("ladder", "lru", "largest-first", "earlyoom", "cheapest-relaunch")
 

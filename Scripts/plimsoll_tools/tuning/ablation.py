@@ -13,7 +13,7 @@ from optuna.trial import FrozenTrial, TrialState
 from plimsoll_tools.tuning.board import Board
 from plimsoll_tools.tuning.part import Part
 from plimsoll_tools.tuning.problem import Problem
-from plimsoll_tools.tuning.program import Job, Refused, gather
+from plimsoll_tools.tuning.program import Refused, gather
 from plimsoll_tools.tuning.search import cases_of, means, values_of
 
 
@@ -51,16 +51,7 @@ class Resets(Part):
         claimed = []
         for claim in self.claims:
             left = {name: value for name, value in values.items() if name not in sets[claim.slot]}
-            settings = problem.settings(left)
-            claimed.append(
-                [
-                    [
-                        self.program.submit(Job(one.path, seed, settings, problem.backend, problem.is_against_unbounded))
-                        for one in problem.scenarios
-                    ]
-                    for seed in problem.seeds
-                ]
-            )
+            claimed.append([self.submit(seed, problem.settings(left)) for seed in problem.seeds])
         for rounds in claimed:
             trial_id, storage = self.claims[0].trial_id, self.board.storage
             try:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 from optuna.trial import FrozenTrial, TrialState
 
@@ -21,7 +22,7 @@ from plimsoll_tools.tuning import charts
 from plimsoll_tools.tuning.ablation import Ablation
 from plimsoll_tools.tuning.board import Position
 from plimsoll_tools.tuning.problem import Problem
-from plimsoll_tools.tuning.search import FEWEST_TRIALS, cases_of, front, importance, is_feasible, means
+from plimsoll_tools.tuning.search import FEWEST_TRIALS, cases_of, front, gain, importance, is_feasible, means
 from plimsoll_tools.tuning.verdict import Pair, Verdict, question, training_of
 from plimsoll_tools.whole_file import write_text, writing
 
@@ -156,12 +157,12 @@ def carried(problem: Problem, result: Result) -> list[str]:
         return lines
     with_it = means(problem, cases_of(chosen, len(problem.seeds)))
 
+    def signed(found: dict[str, float]) -> np.ndarray:
+        return np.array([goal.sign * found[goal.metric] for goal in problem.objectives])
+
     def loss(name: str) -> float:
         without = ablation.without.get(name)
-        if without is None:
-            return math.inf
-        goals = problem.objectives
-        return sum(goal.sign * (without[goal.metric] - with_it[goal.metric]) / max(abs(with_it[goal.metric]), 1e-9) for goal in goals)
+        return math.inf if without is None else gain(problem, signed(with_it), signed(without))
 
     def cells(name: str) -> list[str]:
         without = ablation.without.get(name)
@@ -225,7 +226,7 @@ def report(
         f"{len(problem.scenarios)} scenarios, seeds {span(problem.seeds)}, {problem.backend} backend. "
         f"The verdict: seeds {span(problem.held_out_seeds)}, {problem.verdict_backend} backend"
         f"{', the first seed on real memory as well, with the same figures' if problem.is_spot_checked else ''}; "
-        "10,000 bootstrap resamples of paired differences; the objectives' intervals hold together with 95 %.",
+        "paired differences; the objectives' intervals hold together with 95 %.",
         "",
         "    " + " ".join(map(shlex.quote, [*as_called("tune").split(), *command])),
         "",

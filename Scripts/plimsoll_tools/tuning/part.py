@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from plimsoll_tools.tuning.board import Board, Claim
 from plimsoll_tools.tuning.problem import Problem
-from plimsoll_tools.tuning.program import Interrupted, Program, rest
+from plimsoll_tools.tuning.program import Interrupted, Job, Program, Summary, rest
 
 
 @dataclass
@@ -39,6 +40,14 @@ class Part:
         if not self.is_signed:
             self.board.sign(self.program.build)
             self.is_signed = True
+
+    def submit(self, seed: int, settings: str) -> list[Future[Summary]]:
+        """A policy's runs of one seed, a scenario each."""
+        problem = self.problem
+        return [
+            self.program.submit(Job(one.path, seed, settings, problem.backend, problem.is_against_unbounded))
+            for one in problem.scenarios
+        ]
 
     def settle(self, at_once: int, what: str, finish: Callable[[], None]) -> None:
         """Claims some slots at a time and has them finished, until every slot is settled, by us or by others."""

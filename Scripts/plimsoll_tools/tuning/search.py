@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from concurrent.futures import Future
 from itertools import chain
 
 import numpy as np
@@ -16,7 +15,7 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 from plimsoll_tools.tuning.board import Claim
 from plimsoll_tools.tuning.part import Part
 from plimsoll_tools.tuning.problem import Problem, value_of
-from plimsoll_tools.tuning.program import SECONDS_LOST, Interrupted, Job, Refused, Summary, gather, rest
+from plimsoll_tools.tuning.program import SECONDS_LOST, Interrupted, Refused, Summary, gather, rest
 
 REST = "rest"
 """The key of the cases after the last whole round of a trial that was stopped."""
@@ -36,7 +35,7 @@ STARTUP = 12
 """Random trials before the model of the sampler is trusted."""
 
 Round = list[list[float]]
-"""By scenario, the problem's metrics of one seed. The last round of a trial that was stopped may be cut short."""
+"""By scenario, the problem's metrics of one seed."""
 
 
 def sampler_of(problem: Problem, slot: int) -> TPESampler:
@@ -129,8 +128,12 @@ class Worker(Part):
         # All runs are handed out at once, and taken back where the trial is stopped: no worker of the pool idles.
         # The first slot is the policy as it was given, unrounded.
         settings = problem.settings(chosen if claim.slot else {})
-        futures = [self._submit(seed, settings) for seed in problem.seeds[len(rounds) :]]
+        futures = [self.submit(seed, settings) for seed in problem.seeds[len(rounds) :]]
         try:
+            # Whoever died after a round may have died before it could stop the trial for it.
+            done = list(chain.from_iterable(rounds))
+            if rounds and (why := self._hopeless(claim, done)) is not None:
+                return self._prune(trial, done, why)
             for pending in futures:
                 cases = list(chain.from_iterable(rounds))
                 for start in range(0, len(pending), RACE):
@@ -156,13 +159,6 @@ class Worker(Part):
                 for future in pending:
                     future.cancel()
         self._complete(trial, list(chain.from_iterable(rounds)))
-
-    def _submit(self, seed: int, settings: str) -> list[Future[Summary]]:
-        problem = self.problem
-        return [
-            self.program.submit(Job(one.path, seed, settings, problem.backend, problem.is_against_unbounded))
-            for one in problem.scenarios
-        ]
 
     def _report(self, trial: Trial, cases: Sequence[list[float]], rounds: int) -> None:
         """Optuna takes intermediate values of studies with one objective only; the rounds hold them for all."""
@@ -232,9 +228,8 @@ def front(problem: Problem, trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
     return kept
 
 
-def gain(problem: Problem, trial: FrozenTrial, standard: FrozenTrial) -> float:
-    """The relative gains over the starting policy, summed over the objectives."""
-    mine, base = costs(problem, trial), costs(problem, standard)
+def gain(problem: Problem, mine: np.ndarray, base: np.ndarray) -> float:
+    """The relative gains of costs over others, summed over the objectives."""
     # A loss of no seconds is no measure of a gain: half a second more or less of nothing is not much.
     least = [1.0 if goal.metric == SECONDS_LOST else 1e-9 for goal in problem.objectives]
     return float(sum((b - a) / max(abs(b), floor) for a, b, floor in zip(mine, base, least)))
@@ -254,7 +249,7 @@ def choose(problem: Problem, trials: Sequence[FrozenTrial]) -> FrozenTrial:
         able = front(problem, trials)
     if not able:
         return standard
-    return max(able, key=lambda trial: (gain(problem, trial, standard), -trial.user_attrs["slot"]))
+    return max(able, key=lambda trial: (gain(problem, costs(problem, trial), base), -trial.user_attrs["slot"]))
 
 
 def importance(problem: Problem, complete: Sequence[FrozenTrial]) -> dict[str, dict[str, float]]:
