@@ -103,7 +103,7 @@ final class Watch {
             }.map {
                 Explainer.OtherEnd(
                     reason: $0.end.reason, app: $0.app, at: $0.end.at,
-                    isFault: $0.end.explanation == RunTally.Failures.crashed)
+                    isFault: $0.end.isFault)
             })
     }
 

@@ -121,6 +121,8 @@ struct ProcessLives: Sendable {
         let app: String
         /// Before the run for a process that is alive when it begins.
         let since: Instant
+        /// Whether it crashed because the scenario has it crash by itself (`crashes_after`).
+        var hasCrashed = false
         var end: End?
     }
 
@@ -128,6 +130,8 @@ struct ProcessLives: Sendable {
         let at: Instant
         let reason: String
         let explanation: String
+        /// Whether it is the end of a process that crashed by itself.
+        let isFault: Bool
     }
 
     /// The processes that are alive when a run of the plan begins. They have no launch in the run.
@@ -153,10 +157,15 @@ struct ProcessLives: Sendable {
         case .launch:
             changes += 1
             byApp[app, default: []].append(Life(app: app, since: event.at))
+        case .fault where event.detail == Lapse.crash.rawValue:
+            guard let last = of(app).indices.last else { return }
+            byApp[app]?[last].hasCrashed = true
         case .exit:
             changes += 1
             guard let last = of(app).indices.last else { return }
-            byApp[app]?[last].end = End(at: event.at, reason: event.detail, explanation: event.reason ?? "")
+            let isFault = of(app)[last].hasCrashed
+            byApp[app]?[last].end = End(
+                at: event.at, reason: event.detail, explanation: event.reason ?? "", isFault: isFault)
         default: break
         }
     }

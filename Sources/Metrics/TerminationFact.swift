@@ -100,9 +100,6 @@ extension RunTally {
         /// The processes that had been ended for memory and refused to die, in the order of their ends.
         public var refusals: [RefusedExit] = []
 
-        /// What `events.csv` says of the end of a process that crashes by itself (`crashes_after`).
-        public static let crashed = "crashed by itself"
-
         /// Nothing has failed.
         public init() {}
     }

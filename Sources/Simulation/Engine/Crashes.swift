@@ -1,5 +1,4 @@
 import Lifecycle
-import Metrics
 import Quantities
 
 /// The flow of processes that crash by themselves (`crashes_after`).
@@ -20,7 +19,7 @@ struct Crashes {
         recorder.event(
             .fault, at: agenda.now, app: process.profile.name, pid: process.pid, Lapse.crash.rawValue,
             reason: "as the seed decides (crashes_after)")
-        engine.end(process, .abnormal, RunTally.Failures.crashed)
+        engine.end(process, .abnormal, "crashed by itself")
         process.record.crashedByItself(at: agenda.now)
     }
 }
@@ -78,7 +77,7 @@ struct FalseReports {
 }
 
 /// A fault that the scenario asks for, as `events.csv` has it.
-enum Lapse: String, CaseIterable {
+package enum Lapse: String, CaseIterable {
     /// The monitor did not look.
     case missedSample = "missed_sample"
     /// The monitor's warning did not reach its process.
