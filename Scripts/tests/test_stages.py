@@ -74,10 +74,10 @@ class WholeTest(FolderCase):
         self.assertEqual(list(self.directory.iterdir()), [self.root])
 
     def test_all_has_the_shipping_build_too(self) -> None:
-        status, out, _ = self.said("--all", "--package", "--sanitize", "thread", "--no-install")
+        status, out, _ = self.said("--all", "--package", "--sanitize", "address", "--no-install")
         names = [name for _, name in self.summary(out)]
         self.assertEqual(set(names) - set(QUICK), {
-            "Swift tests, thread sanitizer", "tests of the program", "shipping build (beside others)",
+            "Swift tests, address sanitizer", "tests of the program", "shipping build (beside others)",
             "long tests of the shipping program", "tests of the shipping program", "archive", "container"})  # fmt: skip
         self.assertIn("-c release -debug-info-format none --product plimsoll\n", out)
         # There is no Scripts/package here.
@@ -135,7 +135,7 @@ class WholeTest(FolderCase):
 
     def test_a_machine_that_refuses_is_71_and_wrong_usage_64(self) -> None:
         self.assertEqual(self.said("--quick", REFUSES="71")[:2], (71, ""))
-        for arguments in (("--quick", "--all"), ("--sanitize", "x")):
+        for arguments in (("--quick", "--all"), ("--sanitize", "thread")):
             status, out, error = self.said(*arguments)
             self.assertEqual((status, out), (64, ""), arguments)
             self.assertNotIn("setup", error)
