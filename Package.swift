@@ -39,11 +39,13 @@ let support = Target.target(
 let package = Package(
     name: "plimsoll",
     products: [
-        .executable(name: "plimsoll", targets: ["plimsoll"]),
+        .executable(name: "plimsoll", targets: ["EntryPoint"]),
         // For packages with their own policies: the engine and everything that configures it.
         .library(
             name: "PlimsollKit",
             targets: ["Simulation", "Plan", "Scenario", "Reclaim", "Pressure", "Metrics", "Memory"]),
+        // For packages whose own policies all commands are to know: the program without its entry point.
+        .library(name: "PlimsollProgram", targets: ["plimsoll", "Reclaim", "Quantities"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -124,16 +126,16 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings + [plain]),
-        .executableTarget(
-            name: "plimsoll",
-            dependencies: [
+        module(
+            "plimsoll",
+            [
                 "RunFolders", "Survival", "Scenario", "Explanation", "Interchange", "Experiments", "Simulation", "Plan",
                 "Metrics",
                 "Memory",
                 "Reclaim", "Pressure", "Workload", "Quantities",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
-            swiftSettings: settings + [plain]),
+            ], [plain]),
+        .executableTarget(name: "EntryPoint", dependencies: ["plimsoll"], swiftSettings: settings + [plain]),
         module(
             "Scenario",
             [
@@ -143,11 +145,16 @@ let package = Package(
         tests(
             "plimsoll",
             [
-                "plimsoll", "RunFolders", "Scenario", "Simulation", "Plan", "Memory", "Metrics", "Workload",
+                "plimsoll", "my-policy", "RunFolders", "Scenario", "Simulation", "Plan", "Memory", "Metrics",
+                "Workload",
                 "Lifecycle", "Pressure",
                 "Reclaim", "Quantities",
             ], exclude: ["Golden"]),
         support,
+        // The program of the tutorial about policies.
+        .executableTarget(
+            name: "my-policy", dependencies: ["plimsoll", "Reclaim", "Quantities"], path: "Tests/my-policy",
+            swiftSettings: settings),
         tests("Tidy", []),
         tests("Quantities", ["Quantities", .product(name: "BasicContainers", package: "swift-collections")]),
         tests("Lifecycle", ["Lifecycle"]),

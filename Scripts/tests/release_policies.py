@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import unittest
+from pathlib import Path
 
+from harness import SCRIPTS
 from release import SCENARIOS, ReleaseCase, each, early, long
 
 from plimsoll_tools.tuning.problem import tree_of
@@ -50,6 +52,13 @@ class Policies(ReleaseCase):
         self.assertIn("identical under every seed: nothing was held out", report)
         # What the scenario expects is about its own policy.
         self.play("quickstart", "run", "--policy", first / "policy.yaml", "--set", "expect=[]")
+
+    def test_a_policy_of_another_package_is_tuned_by_the_program_of_that_package(self) -> None:
+        own, out = Path(self.plimsoll).with_name("my-policy"), self.directory / "own"
+        self.ends("env", f"PLIMSOLL={own}", SCRIPTS / "tune", SCENARIOS / "quickstart.yaml", "--policy", "largest-asleep",
+                  "--trials", 2, "--seeds", "1", "--held-out-seeds", "11..15", "--confirm", "accounting",
+                  "--out", out)  # fmt: skip
+        self.assertIn("largest-asleep", (out / "policy.yaml").read_text("utf-8"))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 import Quantities
+import Synchronization
 
 /// Decides which processes give memory back, and in which order. Pure: the same snapshot gives the same decision.
 public protocol ReclaimPolicy: Sendable {
@@ -46,16 +47,27 @@ extension ReclaimPolicy {
     public func follow(_ snapshot: SystemSnapshot) -> [RuleMemory] { [] }
 }
 
-/// All policies; add a new one here.
+/// All policies; add a new one of the project here.
 public enum PolicyCatalogue {
-    /// The policy types, in the order in which they are listed.
-    public static let all: [any ReclaimPolicy.Type] = [
+    /// The project's own policy types, in the order in which they are listed.
+    private static let own: [any ReclaimPolicy.Type] = [
         Ladder.self, Jetsam.self, JetsamClassic.self, LMKD.self, LMKDMinfree.self, EarlyOOM.self, SystemdOOMD.self,
         KernelOOM.self, LRU.self, LargestFirst.self, CheapestRelaunch.self, Foresight.self, Unbounded.self, None.self,
     ]
+    private static let added = Mutex<[any ReclaimPolicy.Type]>([])
+
+    /// The policy types, in the order in which they are listed: those of another package come last.
+    public static var all: [any ReclaimPolicy.Type] { own + added.withLock(\.self) }
+
+    /// Adds a policy of another package, so that scenarios and commands know it by its name. Call it before anything
+    /// asks for a policy. Traps on a name that a policy has.
+    public static func add(_ type: any ReclaimPolicy.Type) {
+        precondition(PolicyCatalogue.type(named: type.name) == nil, "there is a policy '\(type.name)' already")
+        added.withLock { $0.append(type) }
+    }
 
     /// The policy type with this name; nil if there is none.
     public static func type(named name: String) -> (any ReclaimPolicy.Type)? {
-        all.first { $0.name == name }
+        own.first { $0.name == name } ?? added.withLock { $0.first { $0.name == name } }
     }
 }

@@ -1,10 +1,18 @@
 import ArgumentParser
 import Foundation
-import Memory
 import Quantities
+import Reclaim
 import RunFolders
 
-@main
+/// The program, for an executable of a package with policies of its own.
+public enum PlimsollProgram {
+    /// Does what the command line says, and exits. Scenarios, options and lists know the added policies by name, too.
+    public static func main(adding policies: [any ReclaimPolicy.Type] = []) {
+        for policy in policies { PolicyCatalogue.add(policy) }
+        Plimsoll.main()
+    }
+}
+
 struct Plimsoll: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plimsoll",
@@ -56,7 +64,7 @@ struct Plimsoll: ParsableCommand {
         Terminal.secureDescriptors()
         do {
             try reporting {
-                try refuseEnvironment()
+                try HostMachine.refuseEnvironment()
                 return .success
             }
             try PythonPart.run(Array(CommandLine.arguments.dropFirst()))
@@ -76,18 +84,6 @@ struct Plimsoll: ParsableCommand {
             else { throw error }
             near.complain()
             throw ExitStatus.wrongUsage.code
-        }
-    }
-
-    private static func refuseEnvironment() throws {
-        if let said = AllocatorDescription.refusedOption() {
-            throw Failure(.hostRefuses, "jemalloc rejects MALLOC_CONF: \(said); unset or correct it")
-        }
-        // The standard library replaces bytes that are not UTF-8, so a file would get another name than the given
-        // one.
-        for (number, argument) in CommandLine.arguments.enumerated() {
-            guard let bytes = CommandLine.unsafeArgv[number], String(validatingCString: bytes) == nil else { continue }
-            throw Failure(.wrongUsage, "argument \(number), '\(argument.shortened())', is not UTF-8")
         }
     }
 

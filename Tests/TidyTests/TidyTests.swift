@@ -27,7 +27,7 @@ struct TidyTests {
         "BasicContainers": ["Memory", "Quantities", "Simulation", "Workload"],
         "Yams": ["Scenario"], "ArgumentParser": ["plimsoll", "soak"],
         "Dispatch": ["Explanation", "Survival"],
-        "Synchronization": ["Explanation", "Survival", "RunFolders", "plimsoll", "soak"],
+        "Synchronization": ["Reclaim", "Explanation", "Survival", "RunFolders", "plimsoll", "soak"],
         "Foundation": ["Scenario", "Interchange", "RunFolders", "Subjects", "plimsoll", "soak", "fuzz"],
     ]
 

@@ -1,9 +1,5 @@
-import Memory
-import Metrics
 import Quantities
 import Reclaim
-import Scenario
-import Simulation
 
 /// Ends the largest suspended process, but none that was seen a moment ago.
 public struct LargestAsleep: ReclaimPolicy {
@@ -36,15 +32,4 @@ public struct LargestAsleep: ReclaimPolicy {
         decision.sortByScore()
         return decision
     }
-}
-
-/// Plays a scenario under a policy that is in no catalogue.
-public func play(_ scenario: String, sets: [String], under policy: LargestAsleep.Type) throws -> RunTally {
-    let overrides = Overrides(sets: sets, backend: .accounting)
-    let plan = try ScenarioLoader.load(path: scenario, overrides: overrides).get()
-    let memory = try plan.makeDevice()
-    let simulation = Simulation(
-        plan, memory: memory, sinks: RunSinks { _ in MemorySink() }, policy: policy.init())
-    _ = try simulation.run()
-    return simulation.tally
 }

@@ -28,16 +28,16 @@ enum Program {
     /// Runs `plimsoll` with the arguments; `shell` wraps the command, as in `ulimit -f 8; exec "$@"`. Runs of
     /// yardsticks are kept in the folder `cache`, if it is not empty.
     static func run(
-        _ arguments: [String], in folder: URL, shell: String? = nil, cache: String = "",
+        _ arguments: [String], of program: URL = executable, in folder: URL, shell: String? = nil, cache: String = "",
         meanwhile: (Process) throws -> Void = { _ in }
     ) throws -> Result {
         let process = Process()
         process.environment = ProcessInfo.processInfo.environment.merging(["PLIMSOLL_CACHE": cache]) { $1 }
         if let shell {
             process.executableURL = URL(filePath: "/bin/bash")
-            process.arguments = ["-c", shell, "bash", executable.path()] + arguments
+            process.arguments = ["-c", shell, "bash", program.path()] + arguments
         } else {
-            process.executableURL = executable
+            process.executableURL = program
             process.arguments = arguments
         }
         process.currentDirectoryURL = folder

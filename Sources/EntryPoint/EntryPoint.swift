@@ -1,0 +1,6 @@
+import plimsoll
+
+@main
+enum EntryPoint {
+    static func main() { PlimsollProgram.main() }
+}
