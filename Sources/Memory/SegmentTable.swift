@@ -31,6 +31,10 @@ struct SegmentTable: ~Copyable {
     private(set) var sparse = 0
     /// All segments with lower numbers are in use.
     private var lowest = 0
+    /// No segment with this number or a higher one was ever in use; a device of many gigabytes has room for many more.
+    private var bound = 0
+    /// No segment with a lower number can be given back.
+    private var lowestEmpty = 0
 
     init(most: Int) {
         self.most = most
@@ -67,7 +71,7 @@ struct SegmentTable: ~Copyable {
         spare = -1
         guard before >= 0 else { return }
         if isSparse(before) { sparse += 1 }
-        if table[before].used == 0 { empty += 1 }
+        if table[before].used == 0 { noteEmpty(before) }
     }
 
     mutating func erase(_ size: Int, from segment: Int) {
@@ -76,7 +80,12 @@ struct SegmentTable: ~Copyable {
         used -= size
         guard isFull(segment) else { return }
         if !wasSparse && isSparse(segment) { sparse += 1 }
-        if table[segment].used == 0 { empty += 1 }
+        if table[segment].used == 0 { noteEmpty(segment) }
+    }
+
+    private mutating func noteEmpty(_ segment: Int) {
+        empty += 1
+        lowestEmpty = min(lowestEmpty, segment)
     }
 
     /// A number for another segment; nil: there are as many as there may be.
@@ -93,15 +102,17 @@ struct SegmentTable: ~Copyable {
         table[segment].isReal = true
         spare = segment
         lowest = segment + 1
+        bound = max(bound, lowest)
         count += 1
     }
 
     /// A full segment without contents; it is no longer one.
     mutating func takeEmpty() -> Int? {
         guard empty > 0 else { return nil }
-        for segment in 0..<most where isFull(segment) && table[segment].used == 0 {
+        for segment in lowestEmpty..<bound where isFull(segment) && table[segment].used == 0 {
             table[segment].isReal = false
             lowest = min(lowest, segment)
+            lowestEmpty = segment + 1
             empty -= 1
             sparse -= 1
             count -= 1
@@ -113,9 +124,11 @@ struct SegmentTable: ~Copyable {
     /// The full segment with the least contents, if it is at most half full and not empty.
     var sparsest: Int? {
         guard sparse > empty else { return nil }
-        var best: Int?
-        for segment in 0..<most where isFull(segment) && table[segment].used > 0 && isSparse(segment) {
+        var (best, left) = (Int?.none, sparse - empty)
+        for segment in 0..<bound where isFull(segment) && table[segment].used > 0 && isSparse(segment) {
             if best.map({ table[segment].used < table[$0].used }) ?? true { best = segment }
+            left -= 1
+            if left == 0 { break }
         }
         return best
     }

@@ -10,7 +10,7 @@ public struct ReclaimHistory: Hashable, Sendable {
     /// Since when the level has not been normal; nil while it is.
     public var notNormalSince: Instant?
     /// The processes that the policy ended within the last `memory`, oldest first.
-    public var kills: [Kill] = []
+    public var kills: ArraySlice<Kill> = []
     /// When the last action of any kind was carried out.
     public var lastAction: Instant?
     /// When the present session began. Since then the policy has asked for actions, and was never content.
@@ -70,7 +70,8 @@ public struct ReclaimHistory: Hashable, Sendable {
     /// Records that a process is being ended. It counts once, with its last cause: a process that was asked to end may
     /// be forced to.
     public mutating func noteKill(_ kill: Kill) {
-        kills.removeAll { kill.at - $0.at > ReclaimHistory.memory || $0.pid == kill.pid }
+        kills = kills.drop { kill.at - $0.at > ReclaimHistory.memory }
+        if let known = kills.lastIndex(where: { $0.pid == kill.pid }) { kills.remove(at: known) }
         kills.append(kill)
         if kill.cause == .sustainedPressure { sustainedKills += 1 }
     }
@@ -98,7 +99,7 @@ public struct ReclaimHistory: Hashable, Sendable {
 
     /// The number of kills with this cause since an instant, that instant included.
     public func kills(_ cause: KillCause, since: Instant) -> Int {
-        kills.count { $0.cause == cause && $0.at >= since }
+        kills.reversed().prefix { $0.at >= since }.count { $0.cause == cause }
     }
 }
 

@@ -171,10 +171,11 @@ struct RandomMoments {
         let cause = pick(causes)
         // A process that is ending was probably asked to.
         let asked = processes.first(where: \.isEnding)?.pid ?? ProcessID(70)
-        history.kills = times.map { at in
-            .init(
-                at: at, pid: at == times.last ? asked : ProcessID(70), band: .idle,
-                cause: chance(20) ? pick(causes) : cause, footprint: .zero)
+        for at in times {
+            history.kills.append(
+                .init(
+                    at: at, pid: at == times.last ? asked : ProcessID(70), band: .idle,
+                    cause: chance(20) ? pick(causes) : cause, footprint: .zero))
         }
         if chance(50) {
             history.idleAtSustained = max(1, processes.count { $0.band == .idle })
