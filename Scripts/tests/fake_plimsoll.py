@@ -9,6 +9,7 @@ user is written down, event by event), `slow` (a run takes a while),
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import math
 import os
@@ -16,6 +17,7 @@ import select
 import statistics
 import sys
 import time
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -171,7 +173,19 @@ def faults(paths: list[str]) -> str:
     return ""
 
 
+def serve() -> int:
+    """Makes the runs that lines of stdin ask for."""
+    status = 0
+    while status != 143 and (line := sys.stdin.readline()):
+        with redirect_stdout(io.StringIO()) as output, redirect_stderr(io.StringIO()) as errors:
+            status = main(["case", *json.loads(line)])
+        print(json.dumps({"status": status, "output": output.getvalue(), "errors": errors.getvalue()}), flush=True)
+    return status
+
+
 def main(arguments: list[str]) -> int:
+    if arguments == ["serve"]:
+        return serve()
     text = answer(arguments)
     if arguments[:1] == ["validate"]:
         words = faults(arguments[1:])

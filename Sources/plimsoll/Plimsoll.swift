@@ -56,7 +56,7 @@ struct Plimsoll: ParsableCommand {
             ExplainCommand.self, WhyCommand.self, PlotCommand.self, ReportCommand.self, TuneCommand.self,
             ValidateCommand.self,
             ImportCommand.self, ListCommand.self, SchemaCommand.self, DoctorCommand.self, CompletionsCommand.self,
-            CaseCommand.self, CasesCommand.self, BuildCommand.self, VerdictCommand.self,
+            CaseCommand.self, CasesCommand.self, ServeCommand.self, BuildCommand.self, VerdictCommand.self,
         ])
 
     static func main() {

@@ -4,7 +4,7 @@ import Testing
 @Suite("the help of every command")
 struct HelpTests {
     /// The commands that no list of subcommands shows.
-    private static let hidden = [["case"], ["cases"], ["build-id"], ["verdict"]]
+    private static let hidden = [["case"], ["cases"], ["serve"], ["build-id"], ["verdict"]]
 
     /// The commands whose option `--help` shows the help of their Python part.
     private static let python = [["plot"], ["report"], ["tune"]]

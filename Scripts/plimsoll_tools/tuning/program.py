@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import functools
 import json
@@ -12,7 +13,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from dataclasses import dataclass
@@ -93,29 +94,65 @@ class Job:
     """Whether it is asked what the person loses against `unbounded`."""
 
 
+class Server:
+    """A process that makes runs, one after the other (`plimsoll serve`)."""
+
+    def __init__(self, program: Path) -> None:
+        # Its standard input closes when this process ends in any way; then it ends, too. A session of its own: Ctrl-C on
+        # the terminal is for us, and we end our runs ourselves.
+        self.process = subprocess.Popen(
+            [program, "serve"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+
+    def ask(self, words: Sequence[object]) -> dict[str, Any] | None:
+        """What `plimsoll case` would say; None if the process has ended."""
+        assert self.process.stdin
+        assert self.process.stdout
+        try:
+            self.process.stdin.write(json.dumps([str(word) for word in words]) + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            return None
+        answer = self.process.stdout.readline()
+        found: dict[str, Any] | None = json.loads(answer) if answer.endswith("\n") else None
+        return found
+
+    def close(self) -> int:
+        """Waits for its end, and returns the status."""
+        for stream in (self.process.stdin, self.process.stdout):
+            if stream:
+                with contextlib.suppress(BrokenPipeError):
+                    stream.close()
+        return self.process.wait()
+
+
 class Program:
     """`plimsoll`, and a pool that runs it."""
 
     def __init__(self, path: Path, jobs: int) -> None:
         self.path = path
         self.pool = ThreadPoolExecutor(jobs)
-        self.running: set[subprocess.Popen[str]] = set()
+        self.servers: set[Server] = set()
+        self.idle: list[Server] = []
         self.lock = threading.Lock()
         self.yardsticks: dict[tuple[Path, int], Future[Path]] = {}
         self.scratch = tempfile.TemporaryDirectory(prefix="plimsoll-tune.")
         self.is_closed = False
-        # The standard input of all runs. It stays empty, and closes when this process ends in any way; then the runs end.
-        self.lifeline = os.pipe()
 
     def close(self) -> None:
         """Ends the runs that are still going and removes what they left."""
         with self.lock:
             self.is_closed = True
-            for process in self.running:
-                process.kill()
+            for server in self.servers:
+                server.process.kill()
         self.pool.shutdown(wait=True, cancel_futures=True)
-        for end in self.lifeline:
-            os.close(end)
+        for server in self.idle:
+            server.close()
         self.scratch.cleanup()
 
     def ask(self, *arguments: str, given: str | None = None) -> str:
@@ -193,50 +230,39 @@ class Program:
 
     def _case(self, job: Job, *more: str | Path) -> list[str]:
         """The lines that a run prints: the fingerprints of what it read, its row of summary.csv, and what is asked for."""
-        command = [
-            self.path,
-            "case",
-            job.scenario,
-            "--seed",
-            job.seed,
-            "--backend",
-            job.backend,
-            "--set",
-            f"policy={job.policy}",
-            "--set",
-            "expect=[]",
-            *more,
-        ]
+        chosen = ("--set", f"policy={job.policy}", "--set", "expect=[]")
+        server = self._server()
+        answer = server.ask((job.scenario, "--seed", job.seed, "--backend", job.backend, *chosen, *more))
+        # Real memory gets a process of its own: what a run before it left in the allocator is no part of it.
+        ended = server.close() if answer is None or job.backend != "accounting" else None
+        with self.lock:
+            if ended is None:
+                self.idle.append(server)
+            else:
+                self.servers.discard(server)
+        if answer is None:
+            # Another process ended it, perhaps the host, which had no memory left.
+            why = signal.Signals(-ended).name if ended and ended < 0 else f"status {ended}"
+            raise Fault(71, f"{job.scenario}, seed {job.seed}: the run was ended by {why}; what is done is kept")
+        if status := answer["status"]:
+            kind = Refused if status == 65 else Fault
+            known = status if status in (64, 65, 66, 71, 73, 74) else 70
+            raise kind(known, f"{job.scenario} with {job.policy}, seed {job.seed}: {first_line(answer['errors'])}")
+        lines: list[str] = answer["output"].splitlines()
+        return lines
+
+    def _server(self) -> Server:
         with self.lock:
             if self.is_closed:
                 raise Fault(70, "a run was asked for after the end")
-            # A session of its own: Ctrl-C on the terminal is for us, and we end our runs ourselves.
+            if self.idle:
+                return self.idle.pop()
             try:
-                process = subprocess.Popen(
-                    [str(word) for word in command],
-                    stdin=self.lifeline[0],
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                    text=True,
-                    start_new_session=True,
-                )
+                server = Server(self.path)
             except OSError as error:
                 raise Fault(71, f"cannot start {self.path}: {error.strerror or error}") from error
-            self.running.add(process)
-        try:
-            said, words = process.communicate()
-        finally:
-            with self.lock:
-                self.running.discard(process)
-        if process.returncode < 0:
-            # Another process ended it, perhaps the host, which had no memory left.
-            name = signal.Signals(-process.returncode).name
-            raise Fault(71, f"{job.scenario}, seed {job.seed}: the run was ended by {name}; what is done is kept")
-        if process.returncode:
-            kind = Refused if process.returncode == 65 else Fault
-            status = process.returncode if process.returncode in (64, 65, 66, 71, 73, 74) else 70
-            raise kind(status, f"{job.scenario} with {job.policy}, seed {job.seed}: {first_line(words)}")
-        return said.splitlines()
+            self.servers.add(server)
+            return server
 
 
 def first_line(text: str) -> str:

@@ -1,14 +1,9 @@
 import ArgumentParser
-import Experiments
 import Foundation
-import Interchange
 import Memory
-import Metrics
-import Plan
 import Quantities
 import RunFolders
 import Scenario
-import Simulation
 
 /// Makes one run of an experiment. A hidden command: experiments and `Scripts/tune` start it in a process.
 ///
@@ -35,43 +30,50 @@ struct CaseCommand: ParsableCommand {
     func run() throws {
         try reporting {
             HostMachine.volunteerForOutOfMemory()
-            let overrides = Overrides(sets: sets, seed: seed, policy: policy, backend: backend, scale: scale)
-            let files = [scenario] + [policy].compactMap(\.self).filter(PolicyFile.isFile)
-            let fingerprints = files.map { Fingerprint(ofFile: $0).description }.joined(separator: " ")
-            let plan = try ScenarioLoader.load(path: scenario, overrides: overrides).get()
-            let row = try summary(of: plan, try TraceFiles(plan))
-            Terminal.say("\(fingerprints)\n\(row)")
+            var share = CaseShare()
+            Terminal.say(
+                try asked.lines { done in
+                    if tellShares, let line = share.line(done) { Terminal.say(line) }
+                })
             return .success
         }
     }
 
-    /// The row of the ledger.
-    private func summary(of plan: RunPlan, _ traces: TraceFiles) throws -> String {
-        let memory = try HostMachine.makeDevice(of: plan)
-        let sink = MemorySink()
-        let sinks = RunSinks { schema -> any ByteSink in
-            schema.name == RunTables.summary.name ? sink as any ByteSink : NullSink()
-        }
-        let simulation = Simulation(plan, memory: memory, sinks: sinks, traces: traces)
-        var share = CaseShare()
-        let length = Double(max(1, plan.duration.microseconds))
-        let ending = try simulation.run(
-            shouldStop: { Interruption.isAbandoned },
-            progress: { now in
-                guard tellShares, let line = share.line(Double((now - Instant.zero).microseconds) / length) else {
-                    return
+    var asked: CaseRun {
+        var run = CaseRun(
+            scenario, Overrides(sets: sets, seed: seed, policy: policy, backend: backend, scale: scale))
+        (run.tellsWaits, run.lostAgainst) = (tellWaits, lostAgainst)
+        return run
+    }
+}
+
+/// Makes one run after another. A hidden command: `Scripts/tune` starts it, because a process of its own takes longer
+/// to begin than a short run takes to end.
+///
+/// A line of stdin is a JSON array: the words after `plimsoll case`. A line of stdout answers it: the status that the
+/// command would have had, and what it would have written to stdout and stderr.
+struct ServeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Makes runs for another program: a line in, a line out.", shouldDisplay: false)
+
+    func run() throws {
+        try reporting {
+            HostMachine.volunteerForOutOfMemory()
+            while let line = readLine() {
+                guard let words = JSONDocument.read([String].self, Data(line.utf8)) else {
+                    throw Failure(.wrongUsage, "standard input does not hold the words of a case, as an array of JSON")
                 }
-                Terminal.say(line)
-            })
-        guard ending == .completed else { throw ExitStatus.internalFault.code }
-        let lines = sink.text.split(separator: "\n")
-        guard lines.count == 2 else { throw Failure(.internalFault, "the summary has \(lines.count) lines, not 2") }
-        let whole = tellWaits ? RunRow(summary: String(lines[1]), of: simulation.tally).text : String(lines[1])
-        guard let lostAgainst else { return whole }
-        guard let text = try? String(contentsOfFile: lostAgainst, encoding: .utf8),
-            let other = PersonWaits(parsing: text)
-        else { throw Failure(.missingInput, "\(lostAgainst) holds no waits of a run") }
-        let lost = PersonWaits(simulation.tally).lost(against: other, .init())
-        return "\(whole)\n\(Double(lost.microseconds) / 1_000_000)"
+                Terminal.say(String(try JSONDocument.line(answer(words)).dropLast()))
+            }
+            return .success
+        }
+    }
+
+    private func answer(_ words: [String]) -> CaseAnswer {
+        do {
+            return CaseAnswer(output: try CaseCommand.parse(words).asked.lines())
+        } catch {
+            return CaseAnswer(Failure(of: error) ?? Failure(.wrongUsage, CaseCommand.message(for: error)))
+        }
     }
 }

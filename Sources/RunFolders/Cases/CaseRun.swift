@@ -1,0 +1,73 @@
+import Experiments
+import Foundation
+import Interchange
+import Metrics
+import Plan
+import Quantities
+import Scenario
+import Simulation
+
+/// A run of an experiment or of a search, in this process. It writes no folder.
+package struct CaseRun {
+    /// The scenario's path.
+    package var scenario: String
+    package var overrides: Overrides
+    /// Adds what the person waited for, for `seconds_lost`.
+    package var tellsWaits = false
+    /// A file with another run's waits, as `tellsWaits` adds them: a third line says what is lost against them.
+    package var lostAgainst: String?
+
+    package init(_ scenario: String, _ overrides: Overrides) { (self.scenario, self.overrides) = (scenario, overrides) }
+
+    /// Makes the run.
+    ///
+    /// - Parameter progress: Gets the share that is done.
+    /// - Returns: The fingerprints of the scenario and of the policy file that were read, and the row of the ledger.
+    /// - Throws: `ScenarioFault`, `Failure`, and what a run throws.
+    package func lines(progress: (Double) -> Void = { _ in }) throws -> String {
+        let files = [scenario] + [overrides.policy].compactMap(\.self).filter(PolicyFile.isFile)
+        let fingerprints = files.map { Fingerprint(ofFile: $0).description }.joined(separator: " ")
+        let plan = try ScenarioLoader.load(path: scenario, overrides: overrides).get()
+        return "\(fingerprints)\n\(try summary(of: plan, try TraceFiles(plan), progress))"
+    }
+
+    private func summary(of plan: RunPlan, _ traces: TraceFiles, _ progress: (Double) -> Void) throws -> String {
+        let memory = try HostMachine.makeDevice(of: plan)
+        let sink = MemorySink()
+        let sinks = RunSinks { schema -> any ByteSink in
+            schema.name == RunTables.summary.name ? sink as any ByteSink : NullSink()
+        }
+        let simulation = Simulation(plan, memory: memory, sinks: sinks, traces: traces)
+        let length = Double(max(1, plan.duration.microseconds))
+        let ending = try simulation.run(
+            shouldStop: { Interruption.isAbandoned },
+            progress: { progress(Double(($0 - Instant.zero).microseconds) / length) })
+        guard ending == .completed else { throw Failure(.internalFault, "the run was abandoned") }
+        let lines = sink.text.split(separator: "\n")
+        guard lines.count == 2 else { throw Failure(.internalFault, "the summary has \(lines.count) lines, not 2") }
+        let whole = tellsWaits ? RunRow(summary: String(lines[1]), of: simulation.tally).text : String(lines[1])
+        guard let lostAgainst else { return whole }
+        guard let text = try? String(contentsOfFile: lostAgainst, encoding: .utf8),
+            let other = PersonWaits(parsing: text)
+        else { throw Failure(.missingInput, "\(lostAgainst) holds no waits of a run") }
+        let lost = PersonWaits(simulation.tally).lost(against: other, .init())
+        return "\(whole)\n\(Double(lost.microseconds) / 1_000_000)"
+    }
+}
+
+/// What `plimsoll serve` answers about a run; one line of JSON.
+package struct CaseAnswer: Encodable {
+    /// The status that `plimsoll case` would have ended with.
+    let status: Int32
+    /// What it would have written to stdout and stderr.
+    let output: String
+    let errors: String
+
+    /// A run that was made.
+    package init(output: String) { (status, self.output, errors) = (ExitStatus.done.rawValue, output, "") }
+
+    /// A run that was not.
+    package init(_ failure: Failure) {
+        (status, output, errors) = (failure.status.rawValue, "", failure.lines.joined(separator: "\n"))
+    }
+}
