@@ -195,6 +195,21 @@ public enum Standstill: Hashable, Sendable {
     }
 }
 
+/// What a policy remembers from one decision to the next: whole numbers by name, all of them zero at first. The
+/// simulation keeps them, so a policy itself stays pure. A rule's memory is `RuleMemory`.
+public struct PolicyMemory: Hashable, Sendable {
+    private var numbers: [String: Int64] = [:]
+
+    /// A memory of zeros.
+    public init() {}
+
+    /// The number with this name.
+    public subscript(name: String) -> Int64 {
+        get { numbers[name] ?? 0 }
+        set { numbers[name] = newValue == 0 ? nil : newValue }
+    }
+}
+
 /// A policy's answer: the actions it would take, best first, and the processes it spares with the reasons. The
 /// simulation checks the limits, carries out the first action they allow, measures again and asks again.
 public struct Decision: Hashable, Sendable {
@@ -218,6 +233,8 @@ public struct Decision: Hashable, Sendable {
     public var course: JetsamCourse?
     /// What lmkd remembers from now on; nil: as before.
     public var lmkd: LMKDCourse?
+    /// What a policy of any kind remembers from now on; nil: as before. The next snapshot has it in its history.
+    public var memory: PolicyMemory?
     /// The process of the policy's first choice, where the scenario had the policy err and take another candidate; nil
     /// otherwise.
     public var erredFrom: ProcessID?

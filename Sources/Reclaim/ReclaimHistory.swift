@@ -26,6 +26,8 @@ public struct ReclaimHistory: Hashable, Sendable {
     public var course = JetsamCourse()
     /// What lmkd remembers, as its last decision said (`Decision.lmkd`).
     public var lmkd = LMKDCourse()
+    /// What the policy remembers, as its last decisions said (`Decision.memory`).
+    public var policy = PolicyMemory()
     /// One entry per rule, for a policy that has rules.
     public var rules: [RuleMemory] = []
 

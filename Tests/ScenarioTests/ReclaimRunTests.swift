@@ -843,3 +843,55 @@ struct ReclaimRunTests {
         #expect(run.decisions.contains { $0.contains(",terminate,maps,") && $0.contains(",483183820,nothing,") })
     }
 }
+
+/// Ends somebody at every third look only.
+private struct Patient: ReclaimPolicy {
+    static let name = "patient"
+    static let summary = "looks twice before it acts"
+    static let parameters: [Parameter<Self>] = []
+    static let needs: PolicyNeeds = .everySample
+
+    func decide(_ snapshot: SystemSnapshot) -> Decision {
+        var memory = snapshot.history.policy
+        memory["looks"] += 1
+        var decision = Decision(standstill: .waiting("look \(memory["looks"])"))
+        if memory["looks"] % 3 == 0 {
+            decision = snapshot.rankingTerminations(because: "a third look") { Int64($0.footprint.bytes) }
+        }
+        decision.memory = memory
+        return decision
+    }
+}
+
+extension ReclaimRunTests {
+    @Test("what a policy remembers is in the next snapshot, and explain's questions find it, too")
+    func memory() throws {
+        let text = """
+            plimsoll: 1
+            name: reclaim
+            backend: accounting
+            duration: 10s
+            device: { ceiling: 64MiB }
+            policy: none
+            apps:
+              - { name: a, memory: { base: 8MiB } }
+              - { name: b, memory: { base: 8MiB } }
+            user:
+              - { at: 0s, launch: a }
+              - { at: 1s, launch: b }
+            """
+        let plan = try ScenarioLoader.load(text: text, file: "r.yaml").get()
+        var records: [DecisionRecord] = []
+        let simulation = Simulation(
+            plan, memory: try plan.makeDevice(), sinks: RunSinks { _ in MemorySink() }, policy: Patient(),
+            observer: { records.append($0) })
+        _ = try simulation.run()
+        #expect(records.contains { !$0.decision.ranking.isEmpty } && simulation.tally.terminations.count == 1)
+        let looks = records.map { $0.snapshot.history.policy["looks"] }
+        #expect(looks == looks.sorted() && looks.last ?? 0 > 6, "\(looks)")
+        for record in records {
+            #expect(record.decision.ranking.isEmpty == (record.snapshot.history.policy["looks"] % 3 != 2))
+            #expect(Patient().decide(record.snapshot) == record.decision)
+        }
+    }
+}

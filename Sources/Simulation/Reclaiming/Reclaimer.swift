@@ -179,6 +179,7 @@ final class Reclaimer {
         if needs.contains(.ruleMemory) { history.rules = policy.follow(snapshot) }
         if let course = decision.course, !dryRun { history.course = course }
         if let lmkd = decision.lmkd { history.lmkd = lmkd }
+        if let memory = decision.memory { history.policy = memory }
         nextLook = decision.nextLook.map { now + $0 } ?? .zero
         if decision.ranking.isEmpty {
             if case .content = decision.standstill { endSession() }
