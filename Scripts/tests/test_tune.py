@@ -36,6 +36,7 @@ from plimsoll_tools.tuning.problem import (
     Problem,
     bounds_of,
     policy_of,
+    prices_of,
     scenarios_of,
     seeds_of,
     space_of,
@@ -67,7 +68,7 @@ class FakeProgram(program.Program):
         row = fake_plimsoll.summary(job.scenario.stem, job.seed, json.loads(job.policy))
         if row is None:
             raise program.Refused(65, "picky refuses")
-        if job.is_against_unbounded:
+        if job.prices is not None:
             row[program.SECONDS_LOST] = fake_plimsoll.seconds_lost(row)
         return {**row, **self.real_memory} if job.backend == "jemalloc" else row
 
@@ -514,16 +515,27 @@ class Lost(TuneCase):
 
         def case(job: program.Job, *more: str | Path) -> list[str]:
             asked.append(job)
+            self.assertEqual("--prices=20s," in more, job.prices is not None)
             return made(job, *more)
 
         policy = json.dumps({"name": "fake"})
         with mock.patch.object(found, "_case", case):
-            jobs = [program.Job(day, seed, policy, "accounting", True) for seed in (1, 1, 2)]
+            jobs = [program.Job(day, seed, policy, "accounting", "20s,") for seed in (1, 1, 2)]
             rows = [one.result() for one in [found.submit(job) for job in jobs]]
             plain = found.submit(program.Job(day, 1, policy, "accounting")).result()
         self.assertEqual(rows[0], rows[1])
         self.assertEqual(rows[0], plain | {"seconds_lost": fake_plimsoll.seconds_lost(plain)})
         self.assertEqual(sorted(job.seed for job in asked if job.policy == program.YARDSTICK), [1, 2])
+
+    def test_the_prices_are_times_and_belong_to_seconds_lost(self) -> None:
+        self.assertEqual(prices_of(None, None, ["stalls"]), "")
+        self.assertEqual(prices_of("20s", None, ["seconds_lost"]), "20s,")
+        self.assertEqual(prices_of("0s", "1min", ["seconds_lost"]), "0s,1min")
+        for end, launch, metric, said in (("20s", None, "stalls", "--end-price is a part of seconds_lost"),
+                                          (None, "soon", "seconds_lost", "--lost-launch-price soon: expected a time"),
+                                          ("2h", None, "seconds_lost", "at most 1h")):  # fmt: skip
+            with self.assertRaisesRegex(program.Fault, said):
+                prices_of(end, launch, [metric])
 
     def test_a_loss_may_be_a_gain_so_no_sum_of_it_is_final(self) -> None:
         self.assertFalse(Constraint("seconds_lost", "<=", 0).is_lost(1, 30))

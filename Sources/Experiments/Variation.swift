@@ -196,6 +196,26 @@ extension Variation {
         }
     }
 
+    /// The setting with a value between two whole numbers, if this is a range of whole numbers without step and count:
+    /// whether a scenario takes it says whether the setting is real.
+    public var trialOfReal: String? {
+        guard case .range(let range) = domain, range.kind == .whole else { return nil }
+        return "\(key)=\(range.low).5"
+    }
+
+    /// A range of whole numbers as one of all numbers between its ends, to a millionth; another variation as it is.
+    public var ofReals: Variation {
+        guard case .range(let range) = domain, range.kind == .whole else { return self }
+        let ends = [range.low, range.high].compactMap { SettingValue(.whole, $0).promoted(to: .decimal)?.amount }
+        guard ends.count == 2, ends[1] <= Variation.highest else { return self }
+        let reals = Range(kind: .decimal, low: ends[0], high: ends[1], isLogarithmic: range.isLogarithmic)
+        return Variation(key: key, text: text, domain: .range(reals))
+    }
+
+    private init(key: String, text: String, domain: Domain) {
+        (self.key, self.text, self.domain) = (key, text, domain)
+    }
+
     /// The value at a share of the range from 0 to 1: 0 gives the lowest, just below 1 the highest.
     public func value(at share: Double) -> SettingValue {
         let share = min(max(share, 0), 1.nextDown)

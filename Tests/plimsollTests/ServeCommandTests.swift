@@ -50,4 +50,27 @@ struct ServeCommandTests {
         let result = try Program.run(["serve"], in: folder, shell: #"echo '{"a": 1}' | exec "$@""#)
         #expect(result.status == 64 && result.error.contains("array of JSON") && result.out.isEmpty)
     }
+
+    @Test("what is lost has the prices that are asked for, or the usual ones")
+    func prices() throws {
+        let folder = try Program.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let run = [
+            Program.scenario("quickstart"), "--backend", "accounting", "--set", "expect=[]", "--tell-waits", "--policy",
+        ]
+        let tight = ["none", "--set", "device.ceiling=200MiB"]
+        let waits = try Self.ask([run + ["unbounded"], run + tight], in: folder).map {
+            String($0.output.split(separator: "\t").last ?? "")
+        }
+        try Data(waits[0].utf8).write(to: folder.appending(path: "waits"))
+        let ends = try #require(Double(waits[1].prefix { $0 != "," }))
+        #expect(ends > 0)
+        let launches = Double(waits[1].split(separator: ";").count { $0.hasSuffix(",") })
+        let against = run + tight + ["--lost-against", "waits", "--prices"]
+        let answers = try Self.ask([",", "20s,", ",6s", "10s,5s", "x,"].map { against + [$0] }, in: folder)
+        #expect(answers.map(\.status) == [0, 0, 0, 0, 64])
+        let lost = answers.dropLast().compactMap { Double($0.output.split(separator: "\n").last ?? "") }
+        #expect(lost.count == 4 && lost[0] == lost[3])
+        #expect(abs(lost[1] - lost[0] - 10 * ends) < 1e-6 && abs(lost[2] - lost[0] - launches) < 1e-6, "\(lost)")
+    }
 }

@@ -361,6 +361,23 @@ struct SweepCommandTests {
         }
     }
 
+    @Test("a sample draws every number of a range where the setting is real, and whole ones where it is not")
+    func reals() throws {
+        try Experiments.within { folder in
+            let words = [
+                "sweep", "tiny.yaml", "--vary", "apps.0.memory.objects.log_normal.sigma=0..3", "--vary",
+                "device.cores=1..4", "--sample", "lhs:8", "--out", "s",
+            ]
+            let result = try run(words, in: folder)
+            #expect(result.status == 0, "\(result.error)")
+            let rows = try Experiments.rows(folder.appending(path: "s/sweep.csv"))
+            let sigmas = rows.compactMap { $0["apps.0.memory.objects.log_normal.sigma"].flatMap(Double.init) }
+            #expect(sigmas.count == 8 && sigmas.contains { $0 != $0.rounded() }, "\(sigmas)")
+            #expect(Set(sigmas.map { Int($0 * 8 / 3) }).count == 8, "one in each eighth: \(sigmas)")
+            for cores in 1...4 { #expect(rows.count { $0["device.cores"] == "\(cores)" } == 2) }
+        }
+    }
+
     @Test("a run that fails is said with its case; the others go on, and --resume tries it again")
     func failures() throws {
         try Experiments.within { folder in

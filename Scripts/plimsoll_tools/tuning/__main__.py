@@ -36,6 +36,7 @@ from plimsoll_tools.tuning.problem import (
     constraints_of,
     objectives_of,
     policy_of,
+    prices_of,
     scenarios_of,
     seeds_of,
     space_of,
@@ -112,6 +113,8 @@ def parse_arguments() -> argparse.Namespace:
         default=[],
         help="on the mean per run (default: terminations_foreground <= 0); none: no constraint",
     )
+    for option, what_for in (("end", "an app that ends in front"), ("lost-launch", "a launch whose frame never comes")):
+        goals.add_argument(f"--{option}-price", metavar="TIME", help=f"what {what_for} counts as in seconds_lost")
     how = parser.add_argument_group("how")
     how.add_argument("--trials", metavar="N", type=int, default=100, help="trials of the whole study (100)")
     how.add_argument("--seeds", metavar="LIST", default="1..6", help="training seeds, such as 1..8 or 1,2,5 (1..6)")
@@ -176,13 +179,16 @@ def problem_of(options: argparse.Namespace, program: Program) -> Problem:
     check_program(program, [*scenarios, *held_out], options.policy)
     policy = policy_of(options.policy, tables)
     table = program.parameters_of(options.policy) if "rules" in policy else tables[str(policy["name"])]
+    objectives = objectives_of(options.minimize, options.maximize, metrics)
+    constraints = constraints_of(options.constraint, metrics)
+    asked = [*(one.metric for one in objectives), *(one.metric for one in constraints)]
     return Problem(
         scenarios=scenarios,
         held_out=held_out,
         policy=policy,
         space=space_of(policy, table, options.parameter, options.range, bounds_of(scenarios)),
-        objectives=objectives_of(options.minimize, options.maximize, metrics),
-        constraints=constraints_of(options.constraint, metrics),
+        objectives=objectives,
+        constraints=constraints,
         seeds=seeds,
         held_out_seeds=held_out_seeds,
         seed=options.seed,
@@ -190,6 +196,7 @@ def problem_of(options: argparse.Namespace, program: Program) -> Problem:
         confirm_backend=options.confirm,
         version=program.version(),
         known=tuple(known),
+        prices=prices_of(options.end_price, options.lost_launch_price, asked),
     )
 
 

@@ -45,7 +45,7 @@ class Part:
         """A policy's runs of one seed, a scenario each."""
         problem = self.problem
         return [
-            self.program.submit(Job(one.path, seed, settings, problem.backend, problem.is_against_unbounded))
+            self.program.submit(Job(one.path, seed, settings, problem.backend, problem.prices_of_runs))
             for one in problem.scenarios
         ]
 

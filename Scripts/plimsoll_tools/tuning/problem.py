@@ -32,6 +32,7 @@ OPTIONS = {
     "backend": "--backend",
     "held out scenarios": "--held-out",
     "held out seeds": "--held-out-seeds",
+    "prices": "--end-price or --lost-launch-price",
 }
 """What the user changed, by the key of a problem's identity."""
 
@@ -116,6 +117,9 @@ class Problem:
     version: str
     known: tuple[Metric, ...]
     """The columns of summary.csv."""
+    prices: str = ""
+    """What counts in `seconds_lost` for an end in front and for a lost launch: `END,LAUNCH`; what is left out is the
+    program's own."""
 
     @property
     def name(self) -> str:
@@ -127,9 +131,9 @@ class Problem:
         return len(self.scenarios) * len(self.seeds)
 
     @property
-    def is_against_unbounded(self) -> bool:
-        """Whether `unbounded` is run as well, once per scenario and seed."""
-        return SECONDS_LOST in self.metrics
+    def prices_of_runs(self) -> str | None:
+        """Of each run, if `unbounded` is run as well, once per scenario and seed; None: nobody asks what is lost."""
+        return self.prices if SECONDS_LOST in self.metrics else None
 
     @property
     def is_spot_checked(self) -> bool:
@@ -183,11 +187,14 @@ class Problem:
             "backend": self.backend,
             "held out scenarios": {one.name: one.digest for one in self.held_out},
             "held out seeds": list(self.held_out_seeds),
+            # A study of an earlier version has none.
+            **({"prices": self.prices} if self.prices else {}),
         }
 
     def differing(self, about: dict[str, Any]) -> list[str]:
         """In what a study is about something else."""
-        return [key for key, value in self.identity().items() if about.get(key) != value]
+        mine = self.identity()
+        return [key for key in OPTIONS if about.get(key) != mine.get(key)]
 
     @property
     def title(self) -> str:
@@ -349,6 +356,22 @@ def space_of(
     if not space:
         raise Fault(65, f"policy {policy['name']} has no parameter that could be searched")
     return tuple(space)
+
+
+def prices_of(end: str | None, launch: str | None, metrics: Sequence[str]) -> str:
+    """As `Problem.prices`. The metrics are those of objectives and constraints."""
+    for option, text in (("--end-price", end), ("--lost-launch-price", launch)):
+        if text is None:
+            continue
+        if SECONDS_LOST not in metrics:
+            raise Fault(64, f"{option} is a part of {SECONDS_LOST}, which is neither an objective nor in a constraint")
+        try:
+            seconds = quantity(text, "time")
+        except ValueError as error:
+            raise Fault(64, f"{option} {text}: expected a time, such as 10s") from error
+        if seconds > 3600:
+            raise Fault(64, f"{option} {text}: expected a time of at most 1h")
+    return f"{end or ''},{launch or ''}" if end or launch else ""
 
 
 def objectives_of(minimize: Sequence[str], maximize: Sequence[str], metrics: Sequence[str]) -> tuple[Objective, ...]:

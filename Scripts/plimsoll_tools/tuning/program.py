@@ -90,8 +90,8 @@ class Job:
     policy: str
     """As `--set policy=` takes it."""
     backend: str
-    is_against_unbounded: bool = False
-    """Whether it is asked what the person loses against `unbounded`."""
+    prices: str | None = None
+    """What counts as lost for an end in front and for a lost launch, as `Problem.prices`; None: nobody asks what is lost."""
 
 
 class Server:
@@ -205,8 +205,8 @@ class Program:
 
     def _run(self, job: Job) -> Summary:
         against: list[str | Path] = []
-        if job.is_against_unbounded:
-            against = ["--lost-against", self._waits(job.scenario, job.seed)]
+        if job.prices is not None:
+            against = ["--lost-against", self._waits(job.scenario, job.seed), f"--prices={job.prices or ','}"]
         said = self._case(job, *against)
         found = dict(zip(self.columns, next(csv.reader([said[1]]))))
         return found | {SECONDS_LOST: said[2]} if against else found

@@ -56,7 +56,7 @@ class Confirmation(Part):
             is_checked = problem.is_spot_checked and claim.slot < len(all_cells) // len(problem.held_out_seeds)
             backends = [problem.verdict_backend, *(["jemalloc"] if is_checked else [])]
             jobs = [
-                Job(scenario.path, seed, policy, backend, problem.is_against_unbounded)
+                Job(scenario.path, seed, policy, backend, problem.prices_of_runs)
                 for backend in backends
                 for policy in policies
             ]

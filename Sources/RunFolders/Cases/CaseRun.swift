@@ -16,6 +16,8 @@ package struct CaseRun {
     package var tellsWaits = false
     /// A file with another run's waits, as `tellsWaits` adds them: a third line says what is lost against them.
     package var lostAgainst: String?
+    /// What counts there for an end in front and for a lost launch: `END,LAUNCH`; what is left out is as usual.
+    package var prices = ""
 
     package init(_ scenario: String, _ overrides: Overrides) { (self.scenario, self.overrides) = (scenario, overrides) }
 
@@ -50,8 +52,20 @@ package struct CaseRun {
         guard let text = try? String(contentsOfFile: lostAgainst, encoding: .utf8),
             let other = PersonWaits(parsing: text)
         else { throw Failure(.missingInput, "\(lostAgainst) holds no waits of a run") }
-        let lost = PersonWaits(simulation.tally).lost(against: other, .init())
+        let lost = PersonWaits(simulation.tally).lost(against: other, try parsedPrices())
         return "\(whole)\n\(Double(lost.microseconds) / 1_000_000)"
+    }
+
+    private func parsedPrices() throws -> PersonWaits.Prices {
+        let (parts, usual) = (prices.split(separator: ",", omittingEmptySubsequences: false), PersonWaits.Prices())
+        func price(_ place: Int, _ otherwise: TimeSpan) throws -> TimeSpan {
+            guard parts.count > place, !parts[place].isEmpty else { return otherwise }
+            guard let time = try? TimeSpan(parsing: String(parts[place])) else {
+                throw Failure(.wrongUsage, "--prices \(prices): expected two times, such as 10s,5s")
+            }
+            return time
+        }
+        return .init(end: try price(0, usual.end), launch: try price(1, usual.launch))
     }
 }
 

@@ -26,6 +26,7 @@ struct CaseCommand: ParsableCommand {
     @Flag var tellWaits = false
     /// A file with another run's waits, as `--tell-waits` prints them; a third line says what is lost against them.
     @Option var lostAgainst: String?
+    @Option var prices = ""
 
     func run() throws {
         try reporting {
@@ -42,7 +43,7 @@ struct CaseCommand: ParsableCommand {
     var asked: CaseRun {
         var run = CaseRun(
             scenario, Overrides(sets: sets, seed: seed, policy: policy, backend: backend, scale: scale))
-        (run.tellsWaits, run.lostAgainst) = (tellWaits, lostAgainst)
+        (run.tellsWaits, run.lostAgainst, run.prices) = (tellWaits, lostAgainst, prices)
         return run
     }
 }

@@ -102,8 +102,10 @@ struct SweepRun: ParsableCommand {
     private func part() throws -> Shard { try shard.map { try Shard(parsing: $0) } ?? .whole }
 
     /// - Returns: The rows, and in `repeated` the number of drawn combinations that were left out as repetitions.
-    private func combinations() throws -> (keys: [String], rows: [[SettingValue]], repeated: Int) {
-        let parsed = try variations.map { try Variation(parsing: $0) }
+    private func combinations(
+        isReal: (Variation) -> Bool = { _ in false }
+    ) throws -> (keys: [String], rows: [[SettingValue]], repeated: Int) {
+        let parsed = try variations.map { try Variation(parsing: $0) }.map { isReal($0) ? $0.ofReals : $0 }
         let keys = parsed.map(\.key)
         for (position, later) in parsed.enumerated() {
             for earlier in parsed[..<position] { try later.refuseOverlap(with: earlier) }
@@ -117,7 +119,9 @@ struct SweepRun: ParsableCommand {
         try reporting {
             let clock = ExperimentClock()
             var planner = ExperimentPlanner(options)
-            let (keys, rows, repeated) = try combinations()
+            let (keys, rows, repeated) = try combinations {
+                sample != nil && $0.isReal(in: options.scenarios[0], options.settings.sets)
+            }
             let plan = try planner.plan(
                 policies: options.policies.isEmpty ? [nil] : options.policies, keys: keys, combinations: rows,
                 seeds: seeds.map { try ExperimentPlanner.seeds($0) } ?? [nil])
