@@ -239,6 +239,28 @@ class Searching(TuneCase):
         self.assertTrue(all(2 <= int(row["cases"]) < 6 for row in stopped))
         self.assertTrue(all(row["cases"] == "6" for row in trials if row["state"] == "complete"))
 
+    def test_a_search_that_died_between_two_parameters_draws_what_it_would_have_drawn(self) -> None:
+        class Died(BaseException):
+            pass
+
+        words = (self.scenario("day"), "--policy", "fake", "--trials", 4, "--seeds", "1..2", "--heartbeat", 1)
+        self.assertEqual(self.tune(*words, "--out", self.directory / "out")[0], 0)
+        drawn, draw = [0], space.Dimension.suggest
+
+        def suggest(dimension: space.Dimension, trial: Any) -> Any:
+            drawn[0] += 1
+            # In the third trial, with some parameters drawn and others not.
+            if drawn[0] == 2 * len(fake_plimsoll.TABLE) + 3:
+                raise Died
+            return draw(dimension, trial)
+
+        again = (*words, "--out", self.directory / "again")
+        with mock.patch.object(space.Dimension, "suggest", suggest), mock.patch.object(search.Worker, "release"):
+            with self.assertRaises(Died):
+                self.tune(*again)
+        self.assertEqual(self.tune(*again, "--resume")[0], 0)
+        self.assertEqual(self.rows("trials.csv", "again"), self.rows("trials.csv"))
+
     def test_a_trial_is_stopped_within_a_seed_too(self) -> None:
         self.tune(
             *(self.scenario(f"day-{number}") for number in range(5)), "--policy", "fake", "--trials", 25, "--seeds", "1..3",

@@ -289,13 +289,18 @@ def has_runs(trial: FrozenTrial) -> bool:
 
 
 def _retry(failed: FrozenTrial) -> FrozenTrial:
-    """The same trial again: its parameters, and the rounds that its worker finished; no judgement of them."""
+    """The same trial again: its parameters, and the rounds that its worker finished; no judgement of them.
+
+    Without a run it draws all parameters anew: its worker may have died between two of them, and the sampler's next draws
+    would go to others than they went to before.
+    """
+    is_drawn = has_runs(failed)
     kept = {key: value for key, value in failed.user_attrs.items() if key == "slot" or key.startswith("round_")}
     fixed = {key: value for key, value in failed.system_attrs.items() if key == "fixed_params"}
     return optuna.create_trial(
         state=TrialState.WAITING,
-        params=failed.params,
-        distributions=failed.distributions,
+        params=failed.params if is_drawn else {},
+        distributions=failed.distributions if is_drawn else {},
         user_attrs={**kept, "retry_of": failed.number},
         system_attrs=fixed,
     )
