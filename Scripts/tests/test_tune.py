@@ -255,9 +255,9 @@ class Searching(TuneCase):
             return draw(dimension, trial)
 
         again = (*words, "--out", self.directory / "again")
-        with mock.patch.object(space.Dimension, "suggest", suggest), mock.patch.object(search.Worker, "release"):
-            with self.assertRaises(Died):
-                self.tune(*again)
+        patches = (mock.patch.object(space.Dimension, "suggest", suggest), mock.patch.object(search.Worker, "release"))
+        with patches[0], patches[1], self.assertRaises(Died):
+            self.tune(*again)
         self.assertEqual(self.tune(*again, "--resume")[0], 0)
         self.assertEqual(self.rows("trials.csv", "again"), self.rows("trials.csv"))
 
