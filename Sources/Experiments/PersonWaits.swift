@@ -71,6 +71,9 @@ package struct PersonWaits: Hashable, Sendable {
         /// For a launch whose first frame never comes.
         package let launch: TimeSpan
 
+        /// The largest price that a command takes.
+        package static let largest = TimeSpan.hours(1)
+
         package init(end: TimeSpan = .seconds(10), launch: TimeSpan = .seconds(5)) {
             (self.end, self.launch) = (end, launch)
         }

@@ -64,6 +64,9 @@ public struct BandMachine: Hashable, Sendable {
         (1...9).contains(band.number) && !isEntitled ? .idle : band
     }
 
+    /// The band that the process gets when it asks for one: without the entitlement, bands 1 to 9 are band 0.
+    public func permitted(_ band: JetsamBand) -> JetsamBand { BandMachine.permitted(band, isEntitled) }
+
     // MARK: Questions
 
     /// The band at `now`.

@@ -88,7 +88,9 @@ extension World {
     /// Nil if something happens by the clock, not by what happened before: what runs from the beginning, or looks at
     /// times that depend on each other.
     fileprivate func shifted() -> RelatedWorlds? {
-        guard (policyFile ?? document["policy"])?.isOrNames("earlyoom") != true else { return nil }
+        let policy = policyFile ?? document["policy"]
+        // Until an app has two uses, the mean time between them is that since the run began.
+        guard policy?.isOrNames("earlyoom") != true, policy?.mentions("use_gap") != true else { return nil }
         var (first, second) = (self, self)
         first.document = document.removing("start").changing(["monitor"]) { $0.removing("missed") }
             .putting(.plain("500ms"), at: ["monitor", "interval"])
@@ -146,6 +148,13 @@ extension World {
 extension Tree {
     /// Whether it is the policy with this name, or names it.
     fileprivate func isOrNames(_ policy: String) -> Bool { (text ?? self["name"]?.text) == policy }
+
+    /// Whether a key or a text has the word.
+    fileprivate func mentions(_ word: String) -> Bool {
+        if let text { return text.contains(word) }
+        if let elements { return elements.contains { $0.mentions(word) } }
+        return entries?.contains { $0.key == word || $0.value.mentions(word) } ?? false
+    }
 
     /// The document without what apps draw by lot: each draws from a stream with its name.
     fileprivate var withoutDraws: Tree {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Experiments
 import Memory
 import Plan
 import Quantities
@@ -29,6 +30,14 @@ enum OptionValue {
         } catch {
             throw ValidationError("expected \(error.expected)")
         }
+    }
+
+    static func price(_ text: String) throws -> TimeSpan {
+        let price = try time(text)
+        guard price <= PersonWaits.Prices.largest else {
+            throw ValidationError("expected a time of at most \(PersonWaits.Prices.largest)")
+        }
+        return price
     }
 
     /// The sizes that one app may have, if nothing else is known of it.

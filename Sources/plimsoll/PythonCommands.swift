@@ -130,6 +130,8 @@ struct TuneCommand: ParsableCommand {
             """, valueName: "condition"))
     var constraint: [String] = []
 
+    @OptionGroup var prices: PriceOptions
+
     @Option(help: ArgumentHelp("The trials of the whole study.", valueName: "n"))
     var trials = 100
 

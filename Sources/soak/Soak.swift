@@ -96,8 +96,10 @@ struct Soak: ParsableCommand {
             let seeds = tooLarge.joined(separator: ", ")
             print("refused, because this host is too small: \(tooLarge.count), seeds \(seeds)")
         }
-        let tooFull = state.faults.count { $0.fault.isRefused }
-        if tooFull > 0 { print("refused, because the start does not fit: \(tooFull.counted("world"))") }
+        let refused = state.faults.count { $0.fault.isRefused }
+        if refused > 0 {
+            print("refused, because the start does not fit or a trace ends early: \(refused.counted("world"))")
+        }
         let faults = state.faults.filter { !$0.fault.isOfTheHost && !$0.fault.isRefused }.sorted { $0.seed < $1.seed }
         print(faults.isEmpty ? "nothing failed" : "\(faults.count) failed")
         try report(faults, orders)

@@ -41,14 +41,16 @@ struct Fault: Error, Hashable {
     /// The program's exit status for such a refusal.
     static let tooLargeStatus: Int32 = 71
 
-    /// The kind of a fault in which the program properly refuses a start that does not fit on its device. Worlds at
-    /// the edges of the format try it.
-    static let tooFull = "a start that does not fit"
+    /// The kind of a fault in which the program properly refuses what only the run can see: a start that does not fit
+    /// on its device, or a trace that ends too early. Worlds at the edges of the format try both.
+    static let refused = "refused"
     /// The program's exit status for such a refusal.
-    static let tooFullStatus: Int32 = 65
+    static let refusedStatus: Int32 = 65
+    /// What its message says.
+    static let refusals = [": start.", "the trace ends here"]
 
     /// Whether the program properly refuses the world.
-    var isRefused: Bool { kind == Fault.tooFull }
+    var isRefused: Bool { kind == Fault.refused }
     /// Whether the host rather than the program is the cause.
     var isOfTheHost: Bool { kind == Fault.tooLarge }
 
@@ -168,9 +170,9 @@ struct Trial {
         case .exited(0), .exited(99):
             guard check == .explain, !child.errors.isEmpty else { return }
             throw Fault(check: check, kind: "a warning", text: said)
-        // Only in a world at the edges: the entry that does not fit is named.
-        case .exited(Fault.tooFullStatus) where world.options.isAtTheEdges && said.contains(": start."):
-            throw Fault(check: check, kind: Fault.tooFull, text: said)
+        case .exited(Fault.refusedStatus)
+        where world.options.isAtTheEdges && Fault.refusals.contains(where: said.contains):
+            throw Fault(check: check, kind: Fault.refused, text: said)
         case .exited(Fault.tooLargeStatus) where said.hasPrefix("plimsoll: the host has "):
             throw Fault(check: check, kind: Fault.tooLarge, text: said)
         case .exited(let status): throw Fault(check: check, kind: "status \(status)", text: said)

@@ -336,6 +336,25 @@ struct ProcessKindsTests {
         #expect(bands(of: "daemon", in: run) == [10, 0, 80, 10, 0])
     }
 
+    @Test("an app of the start in bands 1 to 9 is in band 0, or ages first: it lacks the entitlement")
+    func entitledBands() throws {
+        for band in [0, 1, 5, 9, 10, 50] {
+            for state in StartedProcess.State.allCases {
+                let plan = testPlan([testApp("app")], seconds: 3, policy: "none", user: []) {
+                    $0.backend = .accounting
+                    var entry = StartedProcess(AppID(0))
+                    (entry.state, entry.band, entry.idle) = (state, band, state == .front ? .zero : .minutes(5))
+                    $0.start = [entry]
+                }
+                // At every sample this also checks that the band is the one that follows from the state.
+                let first = TableRow.all(in: try runToEnd(plan).apps).first
+                let lowest = state == .front ? JetsamBand.ageing.number : 0
+                let expected = state == .prewarmed || band < 10 ? lowest : band
+                #expect(first?.integer("band") == expected, "\(band), \(state)")
+            }
+        }
+    }
+
     @Test("policies see the age and the relaunch history that a process has at the start")
     func history() throws {
         var entry = StartedProcess(AppID(0))

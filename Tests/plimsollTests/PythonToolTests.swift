@@ -117,7 +117,7 @@ struct PythonToolTests {
         let python = Program.root.appending(path: ".venv/bin/python")
         guard FileManager.default.isExecutableFile(atPath: python.path()) else { return }
         try Experiments.within { folder in
-            for (name, count) in [("plot", 4), ("report", 2), ("tune", 20)] {
+            for (name, count) in [("plot", 4), ("report", 2), ("tune", 22)] {
                 let own = try call(["help", name], in: folder)
                 let asked = try call([name, "--help"], in: folder, "PLIMSOLL_PYTHON=\(python.path())")
                 #expect(asked.out.hasPrefix("usage: plimsoll \(name) "), "\(asked.out) \(asked.error)")

@@ -21,7 +21,8 @@ extension StartedProcess: Described {
                 "The part of the footprint that is compressed, the oldest pages; needs `device.compressor`."),
             Field(
                 "band", \.band, Codec.count(0...999).orNone(),
-                "Its jetsam band until its state changes. `none`: the band that follows from its state."),
+                "Its jetsam band until its state changes; 1 to 9 become 0, unless it is a daemon with `entitled: "
+                    + "true`. `none`: the band that follows from its state."),
             Field("age", \.age, .quantity(), "How long ago it was launched; at least `idle`."),
             Field(
                 "idle", \.idle, .quantity(),

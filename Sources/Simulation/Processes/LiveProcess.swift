@@ -275,7 +275,7 @@ final class LiveProcess {
     /// it. Source: xnu-11417.101.15, bsd/kern/kern_memorystatus.c (`memstat_update_priority_locked`).
     var naturalBand: JetsamBand {
         let band = course.standing ?? (record.isPart ? bandOfPart : bandOfApp)
-        return course.isElevated ? max(band, .freezer) : band
+        return bands.permitted(course.isElevated ? max(band, .freezer) : band)
     }
 
     private var bandOfApp: JetsamBand {

@@ -51,11 +51,7 @@ struct CompareCommand: ParsableCommand {
         completion: Candidates.metrics)
     var metrics: [String] = []
 
-    @Option(help: "What an app that ends in front counts as in seconds_lost.", transform: OptionValue.time)
-    var endPrice = PersonWaits.Prices().end
-
-    @Option(help: "What a launch whose frame never comes counts as in seconds_lost.", transform: OptionValue.time)
-    var lostLaunchPrice = PersonWaits.Prices().launch
+    @OptionGroup var prices: PriceOptions
 
     @Flag(name: .customLong("all"), help: "Print every metric of each scenario, with its interval and its regret.")
     var printsAll = false
@@ -77,9 +73,6 @@ struct CompareCommand: ParsableCommand {
     func validate() throws {
         try refuseEmpty(out, "--out")
         if resume && out == nil { throw ValidationError("--resume: name the folder of the comparison with --out DIR") }
-        for (name, price) in [("--end-price", endPrice), ("--lost-launch-price", lostLaunchPrice)] {
-            if price > .hours(1) { throw ValidationError("\(name) \(price): expected a time of at most 1h") }
-        }
         if options.policies.isEmpty {
             throw ValidationError("name at least one --policy; the others are compared with the first")
         }
@@ -118,7 +111,7 @@ struct CompareCommand: ParsableCommand {
             booked.takeWarningOfMixture().map(Terminal.complain)
             let rows = try booked.finished.map(booked.row)
             let comparison = Comparison(
-                plan: plan, asked: options.policies.count, bootstrap: .standard, rows: rows, prices: prices,
+                plan: plan, asked: options.policies.count, bootstrap: .standard, rows: rows, prices: prices.ofRuns,
                 metrics: metrics.isEmpty ? MetricSense.ofComparison : metrics)
             try attempt.endIfAsked(booked, cost)
             try write(comparison, rows, to: booked, jobs: jobs, clock, cost)
@@ -126,8 +119,6 @@ struct CompareCommand: ParsableCommand {
                 CheckReport(of: comparison), keeping: options.scenarios, besides: booked.path)
         }
     }
-
-    private var prices: PersonWaits.Prices { .init(end: endPrice, launch: lostLaunchPrice) }
 
     private func write(
         _ comparison: Comparison, _ rows: [String], to booked: BookedFolder, jobs: Int, _ clock: ExperimentClock,

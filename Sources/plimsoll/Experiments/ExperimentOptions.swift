@@ -19,6 +19,21 @@ enum ExperimentFormat: String, CaseIterable, ExpressibleByArgument {
     static let help = ArgumentHelp("How to print the result; markdown is a table for a pull request.")
 }
 
+/// What `compare` and `tune` count as lost.
+struct PriceOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("What an app that ends in front counts as in seconds_lost.", valueName: "time"),
+        transform: OptionValue.price)
+    var endPrice = PersonWaits.Prices().end
+
+    @Option(
+        help: ArgumentHelp("What a launch whose frame never comes counts as in seconds_lost.", valueName: "time"),
+        transform: OptionValue.price)
+    var lostLaunchPrice = PersonWaits.Prices().launch
+
+    var ofRuns: PersonWaits.Prices { .init(end: endPrice, launch: lostLaunchPrice) }
+}
+
 /// The options that `compare` and `sweep` share.
 struct ExperimentOptions: ParsableArguments {
     @Argument(help: "Scenario files, or folders with files *.yaml.", completion: Candidates.scenarios)
