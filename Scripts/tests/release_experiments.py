@@ -71,7 +71,7 @@ class Worlds(ReleaseCase):
         claim = r"plimsoll: at [0-9.]+s of a run with the seed: processes hold .* are resident"
         self.assertRegex(said, rf"\nseed {seed}: run: status 70\n  {claim}\n")
         self.assertIn(f"\n  again: Scripts/soak --seeds {seed} --canary {seed}\n", said)
-        small = kept / f"world-{seed}.yaml"
+        small = kept / f"world-{seed}/world.yaml"
         self.assertLess(len(small.read_text("utf-8").splitlines()), MOST_LINES, said)
         # Nothing else is wrong with what is left of the world, and it keeps the fault.
         for option, status in (((), (0, UNMET)), (("--canary",), 70)):
@@ -87,7 +87,7 @@ class Worlds(ReleaseCase):
         self.assertIn("\n1 failed\n", said)
         self.assertRegex(said, rf"\nseed {seed}: renamed apps: [a-z_]+\.csv differs in [a-z_]+\n")
         self.assertIn(f"\n  again: Scripts/soak --seeds {seed} --relations --canary {seed}\n", said)
-        small = kept / f"world-{seed}.yaml"
+        small = kept / f"world-{seed}/world.yaml"
         self.assertLess(len(small.read_text("utf-8").splitlines()), MOST_LINES, said)
         # Nothing is wrong with what is left of the world by itself.
         self.run_program("run", small, "--verify", "--out", self.directory / "run", status=(0, UNMET))

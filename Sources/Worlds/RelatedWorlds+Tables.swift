@@ -23,6 +23,17 @@ extension RelatedWorlds {
         }
     }
 
+    /// The tables in which a row of the first run before anything happens rules out a comparison: something happens
+    /// by the clock.
+    package var tablesOfTheClock: [String] { relation == .shift ? ["events", "decisions"] : [] }
+
+    /// Whether a table of the first run has a row before the first event.
+    package static func actsByTheClock(_ table: [UInt8]) -> Bool {
+        TableReader(table, columns: ["time_s"]).rows.contains { row in
+            microseconds(row[0]).map { $0 < delay.microseconds } ?? false
+        }
+    }
+
     /// The first cell that contradicts the relation; nil if none does.
     ///
     /// - Parameters:

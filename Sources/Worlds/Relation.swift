@@ -10,7 +10,7 @@ package enum Relation: String, CaseIterable, Sendable {
     /// Other names, in the reverse order of the alphabet, stand in the tables where the former ones stood. No decision
     /// depends on a name, nor on the order of names.
     case renaming = "renamed apps"
-    /// After a minute in which nothing runs, everything is as it was, a minute later.
+    /// After two minutes in which nothing runs, everything is as it is after one, a minute later.
     case shift = "a later start"
     /// Where memory is never short, no policy does anything: the run is that of `none`, and twice the memory changes
     /// nothing.
@@ -99,7 +99,9 @@ extension World {
         if document["device"]?["like"] != nil || document["device"]?["file_cache"]?["system"] != nil {
             first.document = first.document.putting(.plain("off"), at: ["device", "file_cache"])
         }
-        second.document = first.document.later(by: RelatedWorlds.delay)
+        // Conditions that hold for a while from the beginning hold in both when the first app runs.
+        second.document = first.document.later(by: RelatedWorlds.delay * 2)
+        first.document = first.document.later(by: RelatedWorlds.delay)
         return RelatedWorlds(relation: .shift, first: first, second: second)
     }
 

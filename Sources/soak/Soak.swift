@@ -157,16 +157,15 @@ struct Soak: ParsableCommand {
             guard told.count <= 5, shrink > 0 else { continue }
             var shrinking = Shrinking(orders.world(seed), fault, orders, seconds: shrink)
             let small = shrinking.run()
-            try FileManager.default.createDirectory(atPath: keep, withIntermediateDirectories: true)
-            let path = "\(keep)/world-\(seed).yaml"
+            let place = "\(keep)/world-\(seed)"
+            try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
             let command = small.arguments(in: ".", out: "/tmp/run").joined(separator: " ")
             let text = small.document.denseYAML
-            try "# \(fault.check.rawValue): plimsoll \(command)\n\(text)".write(
-                toFile: path, atomically: true, encoding: .utf8)
-            for file in small.files.dropFirst() {
-                try file.text.write(toFile: "\(keep)/world-\(seed)-\(file.name)", atomically: true, encoding: .utf8)
+            for (index, file) in small.files.enumerated() {
+                let words = index == 0 ? "# \(fault.check.rawValue): plimsoll \(command)\n\(text)" : file.text
+                try words.write(toFile: "\(place)/\(file.name)", atomically: true, encoding: .utf8)
             }
-            print("  shrunk to \(text.split(separator: "\n").count) lines, \(path): plimsoll \(command)\n")
+            print("  shrunk to \(text.split(separator: "\n").count) lines; in \(place): plimsoll \(command)\n")
             for line in text.split(separator: "\n") { print("    \(line)") }
         }
     }

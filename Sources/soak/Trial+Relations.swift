@@ -40,6 +40,8 @@ extension Trial {
                 return false
             }
         }
+        guard !pair.tablesOfTheClock.contains(where: { RelatedWorlds.actsByTheClock(bytes("first/run/\($0).csv")) })
+        else { return false }
         for table in pair.tables {
             let (first, second) = (bytes("first/run/\(table).csv"), bytes("second/run/\(table).csv"))
             guard let difference = pair.difference(first, second) else { continue }

@@ -34,6 +34,46 @@ struct EffectiveScenarioTests {
         }
     }
 
+    /// Whether a scenario comes back as it was; nil: it is refused.
+    private func comesBack(_ text: String) -> Bool? {
+        guard case .success(let plan) = Samples.load(text) else { return nil }
+        guard case .success(let again) = Samples.load(EffectiveScenario.yaml(of: plan)) else { return false }
+        return again == plan
+    }
+
+    /// What a preset may have changed, as it is without one: each key takes one or two of them.
+    private static let plain = ["none", "off", "0%", "0B", "requester"]
+
+    @Test("a device by name with any of its settings as in a plain device", arguments: DevicePreset.all.map(\.name))
+    func plainDevices(name: String) {
+        var tried = 0
+        for key in Device.definition.keys where key != "like" {
+            for value in Self.plain {
+                let device = "device: { like: \(name), \(key): \(value) }"
+                let text = "plimsoll: 1\nname: w\nduration: 1s\n\(device)\napps: [{ name: only, entitled: true }]\n"
+                guard let comesBack = comesBack(text) else { continue }
+                tried += 1
+                #expect(comesBack, "\(device)")
+            }
+        }
+        #expect(tried > 6, "\(tried)")
+    }
+
+    @Test("an app like another with any of its settings as in a plain app", arguments: Archetype.all.map(\.name))
+    func plainApps(name: String) {
+        var tried = 0
+        for key in AppProfile.definition.keys where !["name", "like"].contains(key) {
+            for value in ["none", "0%", "false"] {
+                let app = "{ name: only, like: \(name), \(key): \(value) }"
+                let text = "plimsoll: 1\nname: w\nduration: 1s\ndevice: { ceiling: 1GiB }\napps: [\(app)]\n"
+                guard let comesBack = comesBack(text) else { continue }
+                tried += 1
+                #expect(comesBack, "\(app)")
+            }
+        }
+        #expect(tried > 6, "\(tried)")
+    }
+
     @Test("what happens again and again is one entry, as it was written")
     func repeated() throws {
         let user = "user: [ { every: 16s, from: 2s, launch: only }, { every: 7s, to: 50s, interrupt: call, for: 1s } ]"

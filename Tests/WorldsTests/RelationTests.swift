@@ -45,6 +45,10 @@ struct RelationTests {
         #expect(pair.difference(first, bytes(header, "62.5,exit,8,tapped at 62.25s"))?.column == "duration_ms")
         #expect(pair.difference(first, bytes(header, "62.5,exit,7,tapped at 62.5s"))?.column == "reason")
         #expect(pair.difference(first, bytes(header, "2.5,exit,7,tapped at 2.25s"))?.column == "time_s")
+        // Whose clock acts before the first event says nothing.
+        #expect(pair.tablesOfTheClock == ["events", "decisions"])
+        #expect(!RelatedWorlds.actsByTheClock(bytes("time_s,event", "60,home", "61,exit")))
+        #expect(RelatedWorlds.actsByTheClock(bytes("time_s,event", "0,pressure_level", "60,home")))
     }
 
     @Test("ample memory compares a policy with its defaults with none, on twice the memory")

@@ -40,6 +40,8 @@ struct Field<Root: Sendable>: Sendable {
     let decode: @Sendable (Tree, inout Root, Decoding) -> Void
     /// Returns nil to write nothing.
     private(set) var encode: @Sendable (Root, Encoding) -> Tree?
+    /// What is written where the record's preset has another value; nil to write nothing.
+    private(set) var state: @Sendable (Root, Encoding) -> Tree?
     let schema: @Sendable (Root?) -> JSON
     /// Changes the value to that of a scale model; nil if every value stays as it is.
     var scale: (@Sendable (inout Root, Ratio) -> Void)?
@@ -70,6 +72,7 @@ struct Field<Root: Sendable>: Sendable {
             let value = root[keyPath: path]
             return isOmitted(value) && !isStated(root) ? nil : codec.encode(value, encoding)
         }
+        state = { root, encoding in codec.encode(root[keyPath: path], encoding) }
         schema = { root in
             let schema = codec.schema(root?[keyPath: path])
             return (required ? schema.removing("default") : schema).adding(["description": .string(help)])
@@ -94,7 +97,7 @@ struct Field<Root: Sendable>: Sendable {
             decoding.warnHere(tree.origin, "this key is now called '\(present)'")
             if let value = codec.decode(tree, root[keyPath: path], decoding) { root[keyPath: path] = value }
         }
-        encode = { _, _ in nil }
+        (encode, state) = ({ _, _ in nil }, { _, _ in nil })
         schema = { _ in
             codec.schema(nil).adding(["description": .string(help), "deprecated": .bool(true)])
         }
@@ -107,7 +110,7 @@ struct Field<Root: Sendable>: Sendable {
         isRequired = required
         expected = codec.expected
         decode = { tree, _, decoding in _ = codec.decode(tree, nil, decoding) }
-        encode = { _, _ in constant.map(Tree.plain) }
+        (encode, state) = ({ _, _ in constant.map(Tree.plain) }, { _, _ in nil })
         schema = { _ in codec.schema(nil).adding(["description": .string(help)]) }
     }
 }
@@ -117,6 +120,7 @@ extension Field {
     func unwritten(where isUnwritten: @escaping @Sendable (Root) -> Bool) -> Field {
         var field = self
         field.encode = { [encode] root, encoding in isUnwritten(root) ? nil : encode(root, encoding) }
+        field.state = { [state] root, encoding in isUnwritten(root) ? nil : state(root, encoding) }
         return field
     }
 }
@@ -195,7 +199,18 @@ extension Definition {
     }
 
     func encode(_ root: Root, _ encoding: Encoding) -> Tree {
-        .record(fields.compactMap { field in field.encode(root, encoding).map { (field.key, $0) } })
+        let written = fields.map { $0.encode(root, encoding) }
+        func record(_ values: [Tree?]) -> Tree {
+            .record(zip(fields, values).compactMap { field, value in value.map { (field.key, $0) } })
+        }
+        guard let start else { return record(written) }
+        // What would be left out is written where the reader's preset brings another value.
+        let begun = start(record(written), base)
+        return record(
+            zip(fields, written).map { field, value in
+                guard value == nil, let own = field.state(root, encoding) else { return value }
+                return field.state(begun, encoding) == own ? nil : own
+            })
     }
 
     /// The record in a scale model.
