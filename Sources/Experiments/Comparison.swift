@@ -39,7 +39,7 @@ package struct Comparison {
         let regretBest: Double?
     }
 
-    package static let yardsticks = ["none", "foresight", "unbounded"]
+    package static let yardsticks = ["none", "foresight", ExperimentPlan.yardstick]
 
     /// - Parameters:
     ///   - rows: The rows of the ledger, one per case of the plan.
@@ -81,13 +81,9 @@ package struct Comparison {
         _ rows: [String], of plan: ExperimentPlan, _ prices: PersonWaits.Prices
     ) -> [TimeSpan?] {
         let waits = rows.map { RunRow($0).waits }
-        guard let yardstick = plan.policies.firstIndex(where: { $0?.given == "unbounded" }) else {
-            return waits.map { _ in nil }
-        }
         return waits.indices.map { index in
-            let each = plan.experimentCase(at: index)
-            let other = index + (yardstick - each.policy) * plan.combinations.count * plan.seeds.count
-            return waits[index].flatMap { own in waits[other].map { own.lost(against: $0, prices) } }
+            let other = plan.yardstick(of: index).flatMap { waits[$0] }
+            return waits[index].flatMap { own in other.map { own.lost(against: $0, prices) } }
         }
     }
 
@@ -136,7 +132,7 @@ package struct Comparison {
         let sense = MetricSense(ofMetric: metric)
         let labels = plan.policies.map { $0?.label ?? "" }
         let foresight = plan.policies.firstIndex { $0?.given == "foresight" }
-        let fair = plan.policies.indices.filter { plan.policies[$0]?.given != "unbounded" }
+        let fair = plan.policies.indices.filter { $0 != plan.yardstick }
         let fewest = lost.map { lost in PairedComparison.best(of: fair.map { lost.runs[$0] }, sense: .lower) }
         /// The policy's values. For a latency, excludes the runs whose number of lost launches differs from the
         /// reference.

@@ -108,6 +108,17 @@ extension ExperimentPlan {
             index: index, scenario: scenario, policy: policy, combination: combination, seed: seeds[seed])
     }
 
+    /// The policy `unbounded`, against which what the person lost is measured; nil if the plan has it not.
+    package var yardstick: Int? { policies.firstIndex { $0?.given == ExperimentPlan.yardstick } }
+
+    /// The name of that policy.
+    package static let yardstick = "unbounded"
+
+    /// The run under `unbounded` of the same scenario, settings and seed; nil if the plan has none.
+    package func yardstick(of index: Int) -> Int? {
+        yardstick.map { index + ($0 - experimentCase(at: index).policy) * combinations.count * seeds.count }
+    }
+
     /// A combination's assignments as `--set` takes them, after those for every run.
     public func assignments(ofCombination combination: Int) -> [String] {
         sets + zip(keys, combinations[combination]).map { "\($0)=\($1.text)" }

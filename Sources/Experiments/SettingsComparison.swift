@@ -4,7 +4,8 @@ import Quantities
 /// The settings of a sweep, compared over all scenarios and seeds, with equal weight for each scenario.
 ///
 /// A setting is one policy with one combination of the varied values. The policies and combinations of a plan give its
-/// settings, in the plan's order; the first is the one that the others are compared with.
+/// settings, in the plan's order; the first is the one that the others are compared with. Where what the person lost is
+/// asked for, `unbounded` is its yardstick and gives no setting.
 public struct SettingsComparison: Sendable {
     private let plan: ExperimentPlan
     private let values: RunValues
@@ -13,14 +14,19 @@ public struct SettingsComparison: Sendable {
     private let chosen: String
     private let others: [String]
     private let isOneUser: [Bool]
+    /// The places of the policies in the plan.
+    private let policies: [Int]
 
     /// - Parameter metrics: The first one chooses the best setting. Lower or higher values of it must be better.
     public init(_ plan: ExperimentPlan, metrics: [String], _ values: RunValues, bootstrap: Bootstrap = .standard) {
         precondition(!metrics.isEmpty, "no metric chooses the best setting")
         (self.plan, self.values, self.bootstrap) = (plan, values, bootstrap)
         (chosen, others) = (metrics[0], Array(metrics.dropFirst()))
+        let isMeasured = metrics.contains(SummaryMetric.secondsLost.name)
+        policies = plan.policies.indices.filter { !isMeasured || $0 != plan.yardstick }
+        let first = policies.first ?? 0
         isOneUser = Comparison.isOneUser(
-            MetricSense.launches.map { values.values(of: $0, policy: 0, combination: 0) })
+            MetricSense.launches.map { values.values(of: $0, policy: first, combination: 0) })
     }
 
     /// The metric by which the best setting is chosen.
@@ -35,19 +41,19 @@ public struct SettingsComparison: Sendable {
     }
 
     /// The number of settings.
-    public var count: Int { plan.policies.count * plan.combinations.count }
+    public var count: Int { policies.count * plan.combinations.count }
 
     /// The label of a setting: the policy, if there are several, and the varied values.
     public func label(_ setting: Int) -> String {
         let (policy, combination) = setting.quotientAndRemainder(dividingBy: plan.combinations.count)
-        let name = plan.policies.count > 1 ? [plan.policies[policy]?.label ?? "the scenario's policy"] : []
+        let name = policies.count > 1 ? [plan.policies[policies[policy]]?.label ?? "the scenario's policy"] : []
         let parts = name + zip(plan.keys, plan.combinations[combination]).map { "\($0)=\($1.text)" }
         return parts.joined(separator: ", ")
     }
 
     private func values(of metric: String, _ setting: Int) -> [[Double?]] {
         let (policy, combination) = setting.quotientAndRemainder(dividingBy: plan.combinations.count)
-        return values.values(of: metric, policy: policy, combination: combination)
+        return values.values(of: metric, policy: policies[policy], combination: combination)
     }
 
     /// Compares a setting with another; if that is nil, gives only the figures of the setting.

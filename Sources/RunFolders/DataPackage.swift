@@ -13,6 +13,9 @@ package struct DataPackage: Encodable {
     /// An extension, which the standard allows: the metric by which a sweep chose its best setting; nil for everything
     /// else.
     private(set) var decider: String?
+    /// An extension, which the standard allows: the label of the policy that is no setting of a sweep, because what the
+    /// person lost is measured against it; nil for everything else.
+    private(set) var yardstick: String?
     let version = "\(runFormatVersion)"
     /// An extension, which the standard allows: what programs that draw a run must know of it; nil without one.
     private(set) var run: RunFacts?
@@ -120,11 +123,13 @@ package struct DataPackage: Encodable {
     /// - Parameters:
     ///   - description: What they show, a sentence on each line; nil without one.
     ///   - decider: The metric by which a sweep chose its best setting; nil without one.
+    ///   - yardstick: The label of the policy that is no setting of the sweep; nil without one.
     package static func json(
-        name: String, title: String, description: String? = nil, decider: String? = nil, tables: [TableSchema]
+        name: String, title: String, description: String? = nil, decider: String? = nil, yardstick: String? = nil,
+        tables: [TableSchema]
     ) throws -> String {
         var package = DataPackage(name: name, title: title, tables: tables)
-        (package.description, package.decider) = (description, decider)
+        (package.description, package.decider, package.yardstick) = (description, decider, yardstick)
         return try encode(package)
     }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Experiments
 import Foundation
 import Metrics
 import Plan
@@ -11,7 +12,7 @@ import Workload
 /// read offers none.
 enum Candidates {
     static let scenarios = CompletionKind.file(extensions: ["yaml", "yml"])
-    static let metrics = CompletionKind.list(SummaryMetrics.all.map(\.name))
+    static let metrics = CompletionKind.list((SummaryMetrics.all + [.secondsLost]).map(\.name))
 
     /// Folders that hold a run, and folders on the way to one.
     static let runFolders = CompletionKind.custom { words, index, _ in

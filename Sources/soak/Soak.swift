@@ -100,10 +100,13 @@ struct Soak: ParsableCommand {
         if refused > 0 {
             print("refused, because the start does not fit or a trace ends early: \(refused.counted("world"))")
         }
+        // Worlds are drawn so that nearly all of them begin.
+        let isWasted = refused >= 5 && refused * 20 > state.words.worlds
         let faults = state.faults.filter { !$0.fault.isOfTheHost && !$0.fault.isRefused }.sorted { $0.seed < $1.seed }
         print(faults.isEmpty ? "nothing failed" : "\(faults.count) failed")
         try report(faults, orders)
-        if !faults.isEmpty || coverage && !isCovered { throw ExitCode(1) }
+        if isWasted { print("too many worlds were refused") }
+        if !faults.isEmpty || isWasted || coverage && !isCovered { throw ExitCode(1) }
     }
 
     // MARK: Coverage

@@ -80,6 +80,13 @@ struct ControlGroupTests {
         #expect(Set(asked.map { $0["app"] }) == ["hog", "large", "small"])
     }
 
+    @Test("the kernel counts the pages itself: an app that reports none of them ends as any other")
+    func lies() throws {
+        let text = Self.device("{ name: pod, processes: [hog, large, small], memory_max: 100MiB }")
+            .replacing("name: large,", with: "name: large, reports: 0%,")
+        #expect(try Self.run(text).victims == ["large", "hog"])
+    }
+
     @Test("with oom_group the whole group ends at one instant, except who is exempt")
     func asOne() throws {
         let run = try Self.run(

@@ -53,6 +53,38 @@ struct SweepCommandTests {
         }
     }
 
+    @Test("what the person lost is measured against unbounded, which runs as well and is no setting; parts know it")
+    func secondsLost() throws {
+        try Experiments.within { folder in
+            let words = ["--vary", "device.ceiling=96MiB,256MiB", "--seeds", "1..2", "--metric", "seconds_lost"]
+            let whole = try run(["sweep", path(folder)] + words + ["--out", "whole"], in: folder)
+            #expect(whole.status == 0 && whole.out.hasPrefix("8 runs in "), "\(whole)")
+            #expect(!whole.out.contains("unbounded") && whole.out.contains("of tiny: "), "\(whole.out)")
+            let rows = try Experiments.rows(folder.appending(path: "whole/sweep.csv"))
+            #expect(rows.count == 8 && rows.allSatisfy { Double($0["seconds_lost"] ?? "") != nil }, "\(rows)")
+            #expect(rows.suffix(4).allSatisfy { $0["policy_label"] == "unbounded" && $0["seconds_lost"] == "0" })
+            for part in 1...2 {
+                let made = try run(
+                    ["sweep", path(folder)] + words + ["--shard", "\(part)/2", "--out", "p\(part)"], in: folder)
+                #expect(made.status == 0, "\(made.error)")
+            }
+            let merged = try run(
+                ["sweep", "merge", "p2", "p1", "--metric", "seconds_lost", "--out", "merged"], in: folder)
+            #expect(merged.status == 0, "\(merged.error)")
+            #expect(try bytes(folder, "merged/sweep.csv") == bytes(folder, "whole/sweep.csv"))
+            // Other prices need no run.
+            let dearer = words + ["--end-price", "1min", "--out", "whole", "--resume"]
+            #expect(try run(["sweep", path(folder)] + dearer, in: folder).out.hasPrefix("0 runs in "))
+            let plain = try run(["sweep", path(folder)] + words.dropLast(2) + ["--out", "plain"], in: folder)
+            #expect(plain.status == 0)
+            let late = try run(["sweep", "merge", "plain", "--metric", "seconds_lost", "--out", "m2"], in: folder)
+            #expect(late.status == 65 && late.error.contains("has no runs under unbounded"), "\(late.error)")
+            let alone = try run(
+                ["sweep", path(folder)] + words + ["--policy", "unbounded", "--out", "x"], in: folder)
+            #expect(alone.status == 64 && alone.error.contains("name a --policy beside unbounded"), "\(alone.error)")
+        }
+    }
+
     @Test("a row per case in the order of the plan, the varied setting in its unit")
     func table() throws {
         try Experiments.within { folder in

@@ -104,7 +104,7 @@ package struct CaseCrew {
         if let backend = plan.backend { arguments += ["--backend", backend] }
         if let scale = plan.scale { arguments += ["--scale", scale] }
         // Only beside the yardstick that has unlimited memory can be said what a person lost.
-        if plan.policies.contains(where: { $0?.given == "unbounded" }) { arguments.append("--tell-waits") }
+        if plan.yardstick != nil { arguments.append("--tell-waits") }
         for assignment in plan.assignments(ofCombination: each.combination) { arguments.append("--set=\(assignment)") }
         return arguments + ["--", place(of: plan.scenarios[each.scenario].path)]
     }

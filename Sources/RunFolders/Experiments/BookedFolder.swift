@@ -84,7 +84,7 @@ package struct BookedFolder {
             throw error
         }
         builds = BookedFolder.builds(of: folder.path, having: ledger)
-        if kind == .comparison { try recall() }
+        if kind == .comparison || plan.yardstick != nil { try recall() }
     }
 
     /// Books the yardsticks' runs that this build has made before.

@@ -1,6 +1,7 @@
 import Experiments
 import Foundation
 import Metrics
+import Quantities
 
 /// The table of a sweep, and the joining of its parts.
 package enum SweepFolder {
@@ -8,28 +9,42 @@ package enum SweepFolder {
 
     /// Writes the table of a whole sweep; a part has none until `merge`.
     ///
-    /// - Parameter metrics: The first one chooses the best setting.
+    /// - Parameters:
+    ///   - metrics: The first one chooses the best setting.
+    ///   - prices: What an end in front and a lost launch count as in what the person lost.
     /// - Returns: The settings, compared on `metrics`; nil for a part.
-    package static func finish(_ booked: BookedFolder, comparing metrics: [String]) throws -> SettingsComparison? {
+    package static func finish(
+        _ booked: BookedFolder, comparing metrics: [String], _ prices: PersonWaits.Prices
+    ) throws -> SettingsComparison? {
         guard booked.shard == .whole else { return nil }
-        return try write(booked.plan, to: booked.folder, comparing: metrics) { [ledger = booked.ledger] _ in ledger }
+        return try write(booked.plan, to: booked.folder, comparing: metrics, prices) { [ledger = booked.ledger] _ in
+            ledger
+        }
     }
 
     /// Writes the table in the order of the plan, with at most 500 rows in memory, and what it shows.
     private static func write(
-        _ plan: ExperimentPlan, to folder: ExperimentFolder, comparing metrics: [String], _ ledger: (Int) -> Ledger
+        _ plan: ExperimentPlan, to folder: ExperimentFolder, comparing metrics: [String],
+        _ prices: PersonWaits.Prices, _ ledger: (Int) -> Ledger
     ) throws -> SettingsComparison {
-        let list = RunList("sweep", of: plan)
+        let tellsLosses = metrics.contains(SummaryMetric.secondsLost.name)
+        let list = RunList("sweep", of: plan, hasLosses: tellsLosses)
+        func row(_ index: Int) throws -> String {
+            try BookedFolder.saying { () throws(LedgerFault) in try ledger(index).row(index) }
+        }
+        func lost(_ index: Int, _ text: String) throws -> TimeSpan? {
+            guard tellsLosses, let other = plan.yardstick(of: index), let own = RunRow(text).waits else { return nil }
+            return RunRow(try row(other)).waits.map { own.lost(against: $0, prices) }
+        }
         var values = RunValues(metrics, of: plan)
         try folder.write(list.schema) { table in
             for start in stride(from: 0, to: plan.count, by: 500) {
                 let indices = start..<min(start + 500, plan.count)
-                let rows = try indices.map { index in
-                    try BookedFolder.saying { () throws(LedgerFault) in try ledger(index).row(index) }
-                }
-                for (index, summary) in zip(indices, RunList.cells(of: rows)) {
-                    list.write(index, summary: summary, to: table)
-                    values.add(index, summary: summary)
+                let rows = try indices.map(row)
+                for ((index, text), summary) in zip(zip(indices, rows), RunList.cells(of: rows)) {
+                    let lost = try lost(index, text)
+                    list.write(index, summary: summary, lost: lost, to: table)
+                    values.add(index, summary: summary, lost: lost)
                 }
             }
         }
@@ -38,7 +53,8 @@ package enum SweepFolder {
         try folder.directory.write(
             try DataPackage.json(
                 name: "sweep", title: "A sweep of \(names) by Plimsoll", description: settings.conclusion,
-                decider: settings.decider, tables: [list.schema]), to: "datapackage.json")
+                decider: settings.decider, yardstick: tellsLosses ? ExperimentPlan.yardstick : nil,
+                tables: [list.schema]), to: "datapackage.json")
         return settings
     }
 }
@@ -54,14 +70,22 @@ extension SweepFolder {
     ///
     /// - Parameters:
     ///   - metrics: The first one chooses the best setting.
+    ///   - prices: As in `finish`.
     ///   - warn: Gets a line for people if several builds made the parts.
     /// - Returns: The plan that the parts share, and its settings, compared on `metrics`.
     package static func merge(
-        _ paths: [String], to out: String, comparing metrics: [String], warn: (String) -> Void
+        _ paths: [String], to out: String, comparing metrics: [String], _ prices: PersonWaits.Prices,
+        warn: (String) -> Void
     ) throws -> (ExperimentPlan, SettingsComparison) {
         guard let first = paths.first, let (plan, text) = try BookedFolder.readPlan(first, of: .sweep) else {
             throw Failure(
                 .missingInput, "\(paths.first ?? "") holds no part of a sweep: there is no \(BookedFolder.planFile)")
+        }
+        guard plan.yardstick != nil || !metrics.contains(SummaryMetric.secondsLost.name) else {
+            throw Failure(
+                .invalidInput,
+                "\(first) has no runs under \(ExperimentPlan.yardstick), which \(SummaryMetric.secondsLost.name) is "
+                    + "measured against; give the sweep that --metric, too")
         }
         let parts = try parts(paths, of: plan, text)
         let count = parts[0].shard.count
@@ -78,7 +102,7 @@ extension SweepFolder {
         try folder.directory.write(text, to: BookedFolder.planFile)
         try folder.directory.write(BookedFolder.list(builds), to: BookedFolder.buildsFile)
         let byNumber = parts.sorted { $0.shard.number < $1.shard.number }
-        return (plan, try write(plan, to: folder, comparing: metrics) { byNumber[$0 % count].ledger })
+        return (plan, try write(plan, to: folder, comparing: metrics, prices) { byNumber[$0 % count].ledger })
     }
 
     /// - Parameter text: The plan's text, in the first of the folders.

@@ -80,7 +80,8 @@ extension AppProfile: Described {
                 "reports", \.faults.reports, .quantity(to: .percent(1_000)), omitted: { $0 == .one },
                 drawn: .shares(0, 200), chance: 5,
                 "A fault: the share of its memory that the app reports. Policies, the monitor's warnings and the "
-                    + "freezer see that share of it; tables, limits and the device's books have the truth."),
+                    + "freezer see that share of it; tables, limits, the kernel's killer and the device's books have "
+                    + "the truth."),
             Field(
                 "observers", \.observers, .list(of: Codec<NotificationObserver>.record, called: "observers"),
                 "The app's objects that observe notifications."),

@@ -63,15 +63,15 @@ struct KernelFallback {
         guard let question = demands.byAllocation(), case .allocation(_, let wanted) = question.demand else {
             return nil
         }
-        let snapshot = snapshots.snapshot(question, ReclaimHistory())
+        let snapshot = snapshots.kernelSnapshot(question)
         return Choice(wanted: wanted, kill: kill(snapshot.rankingByBadness(kernel), snapshot))
     }
 
     /// What is to end because a control group holds more than its limit, recorded as a decision; nil: every process of
     /// the group is exempt.
     func choose(in crossing: ControlGroups.Crossing) -> Kill? {
-        var snapshot = snapshots.snapshot(
-            PolicyQuestion(demand: .nothing, level: demands.level, threshold: crossing.limit), ReclaimHistory())
+        var snapshot = snapshots.kernelSnapshot(
+            PolicyQuestion(demand: .nothing, level: demands.level, threshold: crossing.limit))
         snapshot.processes.removeAll { $0.linux.controlGroup != crossing.group }
         var decision = snapshot.rankingByBadness(kernel, of: crossing.limit)
         let evidence = Evidence(

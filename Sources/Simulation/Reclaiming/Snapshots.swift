@@ -93,6 +93,16 @@ final class Snapshots {
         return snapshot
     }
 
+    /// The device as its kernel sees it, which counts the pages of each process itself: all of them, whatever the
+    /// process reports.
+    func kernelSnapshot(_ question: PolicyQuestion) -> SystemSnapshot {
+        var snapshot = snapshot(question, ReclaimHistory())
+        for (index, process) in processes.live.enumerated() where process.profile.faults.reports != .one {
+            snapshot.processes[index] = preview(process)
+        }
+        return snapshot
+    }
+
     /// Brings the bands up to date, as a question does.
     func followBands() {
         for reference in changes.entered() { processes.process(reference)?.followBand(at: agenda.now) }

@@ -9,9 +9,16 @@ struct BestSetting: ParsableArguments {
     @Option(
         name: .customLong("metric"),
         help: ArgumentHelp(
-            "The column of summary.csv that decides which setting is best. Repeatable; further columns show its cost.",
-            valueName: "name"))
+            """
+            The column of summary.csv that decides which setting is best, or seconds_lost, for which unbounded runs as \
+            well. Repeatable; further ones show its cost.
+            """, valueName: "name"), completion: Candidates.metrics)
     var given: [String] = []
+
+    @OptionGroup var prices: PriceOptions
+
+    /// Whether what the person lost is asked for, which needs runs under `unbounded`.
+    var needsYardstick: Bool { given.contains(SummaryMetric.secondsLost.name) }
 
     static let usual = "terminations_felt"
 
@@ -24,7 +31,9 @@ struct BestSetting: ParsableArguments {
     }
 
     func validate() throws {
-        for metric in given { try ExperimentOptions.check(metric: metric) }
+        for metric in given where metric != SummaryMetric.secondsLost.name {
+            try ExperimentOptions.check(metric: metric)
+        }
         guard let first = given.first, MetricSense(ofMetric: first) == .neither else { return }
         throw ValidationError("--metric \(first): neither higher nor lower is better, so no setting is best")
     }

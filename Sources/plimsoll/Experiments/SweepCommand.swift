@@ -97,6 +97,10 @@ struct SweepRun: ParsableCommand {
             throw ValidationError(fault.message)
         }
         if let seeds { _ = try ExperimentPlanner.seeds(seeds) }
+        if best.needsYardstick, !options.policies.isEmpty, Set(options.policies) == [ExperimentPlan.yardstick] {
+            throw ValidationError(
+                "--metric \(SummaryMetric.secondsLost.name): name a --policy beside \(ExperimentPlan.yardstick)")
+        }
     }
 
     private func part() throws -> Shard { try shard.map { try Shard(parsing: $0) } ?? .whole }
@@ -122,8 +126,10 @@ struct SweepRun: ParsableCommand {
             let (keys, rows, repeated) = try combinations {
                 sample != nil && $0.isReal(in: options.scenarios[0], options.settings.sets)
             }
+            let own: [String?] = options.policies.isEmpty ? [nil] : options.policies
+            let isAdded = best.needsYardstick && !own.contains(ExperimentPlan.yardstick)
             let plan = try planner.plan(
-                policies: options.policies.isEmpty ? [nil] : options.policies, keys: keys, combinations: rows,
+                policies: own + (isAdded ? [ExperimentPlan.yardstick] : []), keys: keys, combinations: rows,
                 seeds: seeds.map { try ExperimentPlanner.seeds($0) } ?? [nil])
             if repeated > 0, !options.quiet {
                 Terminal.complain(
@@ -145,7 +151,7 @@ struct SweepRun: ParsableCommand {
             if cost.failures > 0 { try booked.note(cost, clock, jobs: jobs, ending: .failed) }
             try cost.check(retry: "; --resume runs them again")
             booked.takeWarningOfMixture().map(Terminal.complain)
-            let settings = try SweepFolder.finish(booked, comparing: best.metrics)
+            let settings = try SweepFolder.finish(booked, comparing: best.metrics, best.prices.ofRuns)
             try booked.note(cost, clock, jobs: jobs, ending: .completed)
             if !options.quiet {
                 report(settings, done: done(booked, clock, cost, jobs))
@@ -208,7 +214,7 @@ struct SweepMerge: ParsableCommand {
     func run() throws {
         try reporting {
             let (plan, settings) = try SweepFolder.merge(
-                parts, to: out, comparing: best.metrics, warn: Terminal.complain)
+                parts, to: out, comparing: best.metrics, best.prices.ofRuns, warn: Terminal.complain)
             if !quiet {
                 let done =
                     "\(plan.count.counted("run")) of \(parts.count.counted("part")); written to "
