@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -125,6 +126,20 @@ class Experiments(RunDirectoryCase):
         style.prepare()
         status, err = self.plot(str(self.directory / "s"), "--format", "png")
         self.assertEqual((status, err), (0, ""))
+
+    def test_what_decides_is_drawn_first_and_the_yardstick_is_no_setting(self) -> None:
+        folder = self.directory / "s"
+        write_sweep(folder, {"device.cores": ["1", "2"]})
+        decider = next(one for one in KNOWN if not one.is_drawn)
+        lines = (folder / "sweep.csv").read_text("utf-8").splitlines()
+        told = [line + ("," + (decider.name if number == 0 else str(number))) for number, line in enumerate(lines)]
+        (folder / "sweep.csv").write_text("\n".join(told) + "\n", "utf-8")
+        package = package_of() | {"decider": decider.name, "yardstick": "lru"}
+        (folder / "datapackage.json").write_text(json.dumps(package), "utf-8")
+        table, _, shown = sweep.read(folder)
+        self.assertNotIn("lru", set(table["policy_label"]))
+        self.assertEqual(len(table), (len(lines) - 1) // 2)
+        self.assertEqual(shown, [decider, *(one for one in KNOWN if one.is_drawn)])
 
     def test_a_sweep_of_seeds_alone_has_no_picture_and_says_so(self) -> None:
         write_sweep(self.directory / "s", {})

@@ -73,6 +73,15 @@ def of(directory: Path, package: dict[str, Any] | None = None) -> list[Metric]:
     return found or of_program(checkout.program())
 
 
+def of_sweep(directory: Path) -> tuple[list[Metric], str]:
+    """What is shown of a sweep, what decides first, whatever it is; and the label of the policy that is no setting,
+    because runs are measured against it, empty without one."""
+    package = read_json(directory / "datapackage.json")
+    known = of(directory, package)
+    decider = [one for one in known if one.name == package.get("decider") and not one.is_drawn]
+    return decider + [one for one in known if one.is_drawn], str(package.get("yardstick", ""))
+
+
 def named(metrics: Sequence[Metric], name: str) -> Metric:
     """The metric of that name; of an unknown one the name tells the unit."""
     unit = "ms" if name.endswith("_ms") else "byte" if name.endswith("_bytes") else ""

@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
-from plimsoll_tools.command_line import read_json
 from plimsoll_tools.plotting import compare, launches, metrics, several, style
 from plimsoll_tools.plotting.metrics import Metric
 from plimsoll_tools.plotting.run_directory import read_experiment
@@ -42,13 +41,9 @@ def read(directory: Path) -> tuple[pd.DataFrame, list[str], list[Metric]]:
     if BEFORE not in names or AFTER not in names or table.empty:
         raise ValueError(f"{directory / FILE}: {'no rows' if BEFORE in names else f'no column {BEFORE}'}")
     settings = names[names.index(BEFORE) + 1 : names.index(AFTER)]
-    package = read_json(directory / "datapackage.json")
-    if "yardstick" in package:
-        table = table[table["policy_label"] != package["yardstick"]].reset_index(drop=True)
-    known = metrics.of(directory, package)
-    shown = [one for one in known if one.is_drawn]
-    # What decides is shown, whatever it is.
-    shown[:0] = [one for one in known if one.name == package.get("decider") and not one.is_drawn]
+    shown, yardstick = metrics.of_sweep(directory)
+    if yardstick:
+        table = table[table["policy_label"] != yardstick].reset_index(drop=True)
     for one in shown:
         table[one.name] = pd.to_numeric(table.get(one.name, pd.Series(index=table.index, dtype=str)), errors="coerce")
     return table, settings, shown
