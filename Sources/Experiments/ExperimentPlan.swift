@@ -119,9 +119,12 @@ extension ExperimentPlan {
         yardstick.map { index + ($0 - experimentCase(at: index).policy) * combinations.count * seeds.count }
     }
 
-    /// A combination's assignments as `--set` takes them, after those for every run.
-    public func assignments(ofCombination combination: Int) -> [String] {
-        sets + zip(keys, combinations[combination]).map { "\($0)=\($1.text)" }
+    /// A combination's assignments as `--set` takes them, after those for every run. Those of the policy are not for
+    /// `unbounded`, which has no settings and stays what it is.
+    public func assignments(ofCombination combination: Int, policy: Int) -> [String] {
+        let all = sets + zip(keys, combinations[combination]).map { "\($0)=\($1.text)" }
+        guard policy == yardstick else { return all }
+        return all.filter { $0.prefix { $0 != "=" && $0 != "." } != "policy" }
     }
 
     /// A run's title: `evening-commute, policy ladder, device.ceiling=1GiB, seed 7`.

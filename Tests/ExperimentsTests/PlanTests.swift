@@ -121,7 +121,7 @@ struct PlanTests {
         #expect(cases.count == 24 && Set(cases).count == 24)
         #expect(cases[0].seed == 5 && cases[1].seed == 6 && cases[2].combination == 1 && cases[6].policy == 1)
         #expect(plan.title(of: cases[3]) == "a, policy lru, k=2s, seed 6")
-        #expect(plan.assignments(ofCombination: 2) == ["x=1", "k=3s"])
+        #expect(plan.assignments(ofCombination: 2, policy: 0) == ["x=1", "k=3s"])
     }
 
     @Test("parts are disjoint, about as long, and together everything", arguments: [1, 2, 3, 7, 24, 30])

@@ -72,6 +72,15 @@ struct SweepCommandTests {
                 ["sweep", "merge", "p2", "p1", "--metric", "seconds_lost", "--out", "merged"], in: folder)
             #expect(merged.status == 0, "\(merged.error)")
             #expect(try bytes(folder, "merged/sweep.csv") == bytes(folder, "whole/sweep.csv"))
+            // What is set of the policy is not for unbounded: one that ends apps loses more than one that does not.
+            let kinds = ["--vary", "policy=largest-first,none", "--set", "device.ceiling=96MiB"]
+            let varied = try run(
+                ["sweep", path(folder)] + kinds + ["--seeds", "1", "--metric", "seconds_lost", "--out", "v"],
+                in: folder)
+            #expect(varied.status == 0, "\(varied.error)")
+            let lost = try Experiments.rows(folder.appending(path: "v/sweep.csv"))
+            #expect(lost.map { $0["policy"] } == ["largest-first", "none", "unbounded", "unbounded"], "\(lost)")
+            #expect(lost.prefix(2).allSatisfy { $0["seconds_lost"] != "0" }, "\(lost.map { $0["seconds_lost"] })")
             // Other prices need no run.
             let dearer = words + ["--end-price", "1min", "--out", "whole", "--resume"]
             #expect(try run(["sweep", path(folder)] + dearer, in: folder).out.hasPrefix("0 runs in "))

@@ -105,7 +105,9 @@ package struct CaseCrew {
         if let scale = plan.scale { arguments += ["--scale", scale] }
         // Only beside the yardstick that has unlimited memory can be said what a person lost.
         if plan.yardstick != nil { arguments.append("--tell-waits") }
-        for assignment in plan.assignments(ofCombination: each.combination) { arguments.append("--set=\(assignment)") }
+        for assignment in plan.assignments(ofCombination: each.combination, policy: each.policy) {
+            arguments.append("--set=\(assignment)")
+        }
         return arguments + ["--", place(of: plan.scenarios[each.scenario].path)]
     }
 

@@ -60,7 +60,8 @@ struct KeptRuns {
         let one = ExperimentPlan(
             program: plan.program,
             scenarios: [.init(path: "", name: "", fingerprint: scenario.fingerprint, traces: scenario.traces)],
-            backend: plan.backend, scale: plan.scale, sets: plan.assignments(ofCombination: each.combination),
+            backend: plan.backend, scale: plan.scale,
+            sets: plan.assignments(ofCombination: each.combination, policy: each.policy),
             policies: [policy], seeds: [each.seed])
         guard let text = try? one.json() else { return nil }
         return "\(Fingerprint(of: text + allocator))"

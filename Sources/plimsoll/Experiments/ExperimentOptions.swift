@@ -185,8 +185,8 @@ struct ExperimentPlanner {
         for policy in plan.policies.indices {
             for combination in plan.combinations.indices {
                 let overrides = Overrides(
-                    sets: plan.assignments(ofCombination: combination), policy: plan.policies[policy]?.given,
-                    backend: options.backend, scale: options.scale)
+                    sets: plan.assignments(ofCombination: combination, policy: policy),
+                    policy: plan.policies[policy]?.given, backend: options.backend, scale: options.scale)
                 let loaded = try ScenarioLoader.load(path: path, overrides: overrides).get()
                 // Reads every trace to its end, to find a broken one before the first run.
                 try need(loaded)
