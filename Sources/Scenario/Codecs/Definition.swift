@@ -52,7 +52,7 @@ struct Field<Root: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - isOmitted: Selects the values that are not written. All others are, so that no default is implicit.
-    ///   - isStated: Selects the records that state the value even so, because their preset may have another one.
+    ///   - isStated: Selects the records that state the value even so.
     ///   - drawn: What random worlds draw.
     ///   - chance: In how many of a hundred records they write the key. Without it, code in `Worlds` has to do so.
     init<Value>(

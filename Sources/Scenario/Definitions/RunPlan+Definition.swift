@@ -173,16 +173,6 @@ extension Device: Described {
         compresses(preset, tree) && preset.kernel != nil && tree?["kernel"]?.text != "none"
     }
 
-    /// Whether the device's preset has a kernel.
-    private static let hasKernelByName: @Sendable (Device) -> Bool = { device in
-        device.like.flatMap(DevicePreset.named)?.kernel != nil
-    }
-
-    /// Whether the device's preset names a release of Linux.
-    private static let hasLinuxByName: @Sendable (Device) -> Bool = { device in
-        device.like.flatMap(DevicePreset.named)?.linux != nil
-    }
-
     /// A device without a name whose compressor is zram has the figures of zram.
     private static func withZram(_ device: Device, _ tree: Tree) -> Device {
         guard let compressor = tree["compressor"], compressor.text != "off", tree["kernel"]?.text ?? "none" == "none",
@@ -282,18 +272,17 @@ extension Device: Described {
                     + "memory is needed, and reads them again. Off: files take no memory and no time."),
             Field(
                 "kernel", \.kernel, Codec<JetsamKernel>.kernel.orNone(), omitted: { $0 == nil },
-                stated: hasKernelByName,
                 "The release of XNU whose memory management the device has: when pages are compressed, what counts as "
                     + "available, and which release jetsam is of. Needs a compressor. None: Plimsoll's own rules."),
             Field(
                 "fallback", \.fallback.rule, .choice("fallback", "fallbacks"), omitted: { $0 == .requester },
-                stated: hasLinuxByName, chance: 25,
+                chance: 25,
                 "Who ends a process when an allocation finds no room and the policy frees none. `requester`: the "
                     + "process that waits, once it has waited in vain. `kernel-oom`: Linux's kernel ends the process "
                     + "with most badness, at once, where a real one first stalls for a while. Documented."),
             Field(
                 "linux", \.fallback.linux, .choice("release of Linux", "releases of Linux"),
-                omitted: { $0 == .standard }, stated: hasLinuxByName, chance: 15,
+                omitted: { $0 == .standard }, chance: 15,
                 "The long-term release of Linux whose OOM killer the device has: for `fallback: kernel-oom` and for "
                     + "the policy `kernel-oom`. The rules are documented."),
             Field(
@@ -312,16 +301,15 @@ extension Device: Described {
                 "What the system wires beyond `reserved`, over time, such as the graphics of a game. It takes free "
                     + "memory, and waits for the rest."),
             Field(
-                "system_pageable", \.systemPageable, .scaled(), omitted: { $0 == .zero }, stated: hasKernelByName,
+                "system_pageable", \.systemPageable, .scaled(), omitted: { $0 == .zero },
                 "Pages of the system's own processes that are neither wired nor compressed, a part of `reserved`: they "
                     + "count in the monitor `ios-ratio`. Needs a kernel."),
             Field(
-                "system_compressed", \.systemCompressed, .scaled(), omitted: { $0 == .zero }, stated: hasKernelByName,
+                "system_compressed", \.systemCompressed, .scaled(), omitted: { $0 == .zero },
                 "What the system's own processes take in the compressor, a part of `reserved`: it counts in the "
                     + "monitor `ios-ratio`. Needs a kernel."),
             Field(
                 "freezer", \.freezer, Codec<FreezerSettings>.record.orNone("off"), omitted: { $0 == nil },
-                stated: hasKernelByName,
                 "Moves suspended apps to flash, where they survive shortages of memory. Needs a kernel, and a "
                     + "compressor with `codec: model`. Off: no app is frozen."),
         ])
