@@ -81,7 +81,7 @@ extension RelatedWorlds {
     private static func earlier(_ cell: String) -> String {
         let words = cell.split(separator: " ", omittingEmptySubsequences: false)
         return words.enumerated().map { index, word in
-            let end = word.last.map { ",;".contains($0) } == true ? String(word.suffix(1)) : ""
+            let end = word.last.map { ",;:".contains($0) } == true ? String(word.suffix(1)) : ""
             let body = word.dropLast(end.count)
             guard index > 0, ["at", "since", "before"].contains(words[index - 1]), body.hasSuffix("s"),
                 let time = microseconds(String(body.dropLast())), time >= delay.microseconds
