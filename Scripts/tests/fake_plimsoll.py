@@ -157,11 +157,11 @@ def answer(arguments: list[str]) -> str | None:
         return json.dumps(judge(json.load(sys.stdin)))
     if arguments[:2] == ["list", "policies"]:
         return json.dumps({"policies": [{"policy": "fake", "parameters": TABLE}]})
-    if arguments == ["schema", "csv"]:
+    if arguments[:2] == ["list", "metrics"]:
         metric = {"better": "lower", "isDrawn": False}
         fields: list[dict[str, Any]] = [{"name": name, "type": "string"} for name in ("scenario", "policy", "seed")]
-        fields += [{"name": name, "type": "number", "metric": metric} for name in METRICS]
-        return json.dumps([{"name": "summary", "schema": {"fields": fields}}])
+        fields += [{"name": name, "type": "number", "metric": metric} for name in (*METRICS, "seconds_lost")]
+        return json.dumps({"metrics": fields})
     return None if arguments[:1] == ["case"] else ""
 
 

@@ -53,15 +53,15 @@ class Facts(FolderCase):
         rows = []
         header, _ = (runs[0] / "summary.csv").read_text("utf-8").splitlines()
         fields = [{"name": name} for name in header.split(",")]
-        schema = self.directory / "schema.json"
-        schema.write_text(json.dumps([{"name": "summary", "schema": {"fields": fields}}]), "utf-8")
+        metrics = self.directory / "metrics.json"
+        metrics.write_text(json.dumps({"metrics": fields}), "utf-8")
         for run in runs:
             # As `plimsoll serve` does, which answers with no other table of its run.
             row = (run / "summary.csv").read_text("utf-8").splitlines()[1]
             answer = run / "answer.json"
             answer.write_text(json.dumps({"status": 0, "output": f"0 0\n{row}\n", "errors": ""}) + "\n", "utf-8")
             serve = f'read -r _; cat "{answer}"'
-            copy = self.program(f'case $1 in schema) cat "{schema}";; serve) {serve};; *) exit 64;; esac\n', f"copy-{run.name}")
+            copy = self.program(f'case $1 in list) cat "{metrics}";; serve) {serve};; *) exit 64;; esac\n', f"copy-{run.name}")
             made = program.Program(copy, 1)
             self.addCleanup(made.close)
             rows.append(made.submit(program.Job(Path("scenario"), 1, "lru", "accounting")).result())

@@ -136,6 +136,12 @@ package struct DataPackage: Encodable {
     /// Only the tables that a run may write, for `plimsoll schema csv`.
     package static func tables() throws -> String { try encode(RunTables.known.map { Resource(table: $0) }) }
 
+    /// The columns of `summary.csv`, and what commands that compare runs add, for `plimsoll list metrics`.
+    package static func metrics() throws -> String {
+        let columns = RunTables.summary.columns + [Column(.secondsLost, signed: true)]
+        return try encode(["metrics": columns.map { Field(column: $0) }])
+    }
+
     private static func encode(_ value: some Encodable) throws -> String {
         try JSONDocument.of(value, keepsKeys: true) + "\n"
     }

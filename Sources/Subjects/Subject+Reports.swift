@@ -1,10 +1,13 @@
 import Interchange
+import Quantities
 import Scenario
 
 // Reports of phones and of kernels.
 extension Subject {
-    /// A replay is made of reports with at most so many processes, and it ends after so many questions.
+    /// A replay is made of reports with at most so many processes that hold so much, and it ends after so many
+    /// questions. A process of 30 GiB consists of eight million objects, which take three seconds, and here fifteen.
     private static let mostReplayed = 16
+    private static let mostHeld = ByteCount.gibibytes(2)
     private static let mostQuestions = 60
 
     /// What is made of a report takes ten times as long as its reading, and a replay a hundred times. So its bytes
@@ -69,7 +72,9 @@ extension Subject {
             isAccepted = true
             guard isOne(of: 8, bytes) else { continue }
             try Claims.isScenario(imported.scenario, of: "the import")
-            if isOne(of: 32, bytes), imported.members.count <= mostReplayed { try replay(imported) }
+            let held = imported.members.reduce(ByteCount.zero) { $0 + $1.footprint }
+            guard imported.members.count <= mostReplayed, held <= mostHeld else { continue }
+            if isOne(of: 32, bytes) { try replay(imported) }
         }
         return isAccepted
     }

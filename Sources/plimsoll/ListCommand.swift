@@ -1,4 +1,5 @@
 import ArgumentParser
+import Experiments
 import Foundation
 import Metrics
 import Quantities
@@ -62,15 +63,15 @@ struct ListCommand: ParsableCommand {
 
     @Option(
         help: """
-            json is for policies and devices: every parameter with type, default, range, unit, choices and source; \
-            every figure of a device with its source.
+            json is for policies, devices and metrics: every parameter with type, default, range, unit, choices and \
+            source; every figure of a device with its source; every metric as schema csv has it.
             """)
     var format: RunCommand.Format = .text
 
     func validate() throws {
         try refuseEmpty(folder, "--folder", "name a folder of scenarios")
-        if format == .json && kind != .policies && kind != .devices {
-            throw ValidationError("--format json is for policies and devices only")
+        if format == .json && ![.policies, .devices, .metrics].contains(kind) {
+            throw ValidationError("--format json is for policies, devices and metrics only")
         }
         if kind == .metrics || kind == .scenarios {
             if let name { throw ValidationError("'\(name)': only policies, apps and devices are listed by name") }
@@ -91,7 +92,8 @@ struct ListCommand: ParsableCommand {
             case (.apps, _): try apps()
             case (.devices, .text): try devices()
             case (.devices, .json): Terminal.say(try DeviceTable.json(try chosenDevices()))
-            case (.metrics, _): metrics()
+            case (.metrics, .text): metrics()
+            case (.metrics, .json): Terminal.say(try DataPackage.metrics())
             case (.scenarios, _): try scenarios()
             }
             return .success
@@ -201,7 +203,10 @@ struct ListCommand: ParsableCommand {
     }
 
     private func metrics() {
-        for metric in SummaryMetrics.all { Terminal.say("\(pad(metric.name, 26)) \(metric.meaning)") }
+        func say(_ metric: SummaryMetric) { Terminal.say("\(pad(metric.name, 26)) \(metric.meaning)") }
+        for metric in SummaryMetrics.all { say(metric) }
+        Terminal.say("\nOf compare, sweep and tune, which run every case under \(ExperimentPlan.yardstick), too:")
+        say(.secondsLost)
         Terminal.say("")
         Terminal.say("For each app, in app_summary.csv; an expectation names the app first (maps.terminations == 0):")
         for metric in AppMetrics.comparable { Terminal.say("  \(pad(metric.name, 40)) \(metric.column.meaning)") }

@@ -357,6 +357,11 @@ struct OtherCommandTests {
         #expect(try run("list", "policies").out.contains("ladder"))
         #expect(try run("list", "apps").out.contains("navigation"))
         #expect(try run("list", "metrics").out.contains("launch_latency_p95_ms"))
+        #expect(try run("list", "metrics").out.contains("seconds_lost"))
+        let metrics = Data(try run("list", "metrics", "--format", "json").out.utf8)
+        let said = try #require(try JSONSerialization.jsonObject(with: metrics) as? [String: [[String: Any]]])
+        let names = said["metrics"]?.compactMap { $0["name"] as? String }
+        #expect(names == RunTables.summary.columns.map(\.name) + ["seconds_lost"])
         let folder = Program.root.appending(path: "Scenarios").path()
         #expect(try run("list", "scenarios", "--folder", folder).out.contains("evening-commute.yaml"))
     }

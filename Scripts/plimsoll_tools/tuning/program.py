@@ -184,10 +184,15 @@ class Program:
         table = json.loads(self.ask("list", "policies", "--format", "json"))
         return {policy["policy"]: policy["parameters"] for policy in table["policies"]}
 
+    @functools.cached_property
+    def _fields(self) -> list[dict[str, Any]]:
+        """The columns of summary.csv in their order, and `seconds_lost`, as a table's schema has them."""
+        found: list[dict[str, Any]] = json.loads(self.ask("list", "metrics", "--format", "json"))["metrics"]
+        return found
+
     def metrics(self) -> list[Metric]:
         """Of summary.csv, and what `compare` adds."""
-        lost = Metric(SECONDS_LOST, "seconds lost", "lower", "s")
-        return [*metrics_of({"resources": json.loads(self.ask("schema", "csv"))}), lost]
+        return metrics_of({"resources": [{"schema": {"fields": self._fields}}]})
 
     def judge(self, question: dict[str, Any]) -> list[dict[str, Any]]:
         """The verdicts on what a search found, one for each group that is asked about."""
@@ -197,8 +202,7 @@ class Program:
     @functools.cached_property
     def columns(self) -> list[str]:
         """Of summary.csv, in their order."""
-        tables = {table["name"]: table for table in json.loads(self.ask("schema", "csv"))}
-        return [str(field["name"]) for field in tables["summary"]["schema"]["fields"]]
+        return [name for field in self._fields if (name := str(field["name"])) != SECONDS_LOST]
 
     def submit(self, job: Job) -> Future[Summary]:
         return self.pool.submit(self._run, job)
