@@ -120,11 +120,19 @@ extension ExperimentPlan {
     }
 
     /// A combination's assignments as `--set` takes them, after those for every run. Those of the policy are not for
-    /// `unbounded`, which has no settings and stays what it is.
+    /// a yardstick, which stays what it is.
     public func assignments(ofCombination combination: Int, policy: Int) -> [String] {
         let all = sets + zip(keys, combinations[combination]).map { "\($0)=\($1.text)" }
-        guard policy == yardstick else { return all }
+        guard isMeasure(policy) else { return all }
         return all.filter { $0.prefix { $0 != "=" && $0 != "." } != "policy" }
+    }
+
+    /// Whether other policies are measured against this one: of a sweep only `unbounded`, of a comparison every
+    /// yardstick; where nothing but yardsticks is compared, all but the first.
+    private func isMeasure(_ policy: Int) -> Bool {
+        if policy == yardstick { return true }
+        let isYardstick = policies.map { $0.map { Comparison.yardsticks.contains($0.given) } ?? false }
+        return keys.isEmpty && isYardstick[policy] && (policy > 0 || isYardstick.contains(false))
     }
 
     /// A run's title: `evening-commute, policy ladder, device.ceiling=1GiB, seed 7`.

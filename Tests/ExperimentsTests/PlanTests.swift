@@ -124,6 +124,23 @@ struct PlanTests {
         #expect(plan.assignments(ofCombination: 2, policy: 0) == ["x=1", "k=3s"])
     }
 
+    @Test("what a comparison sets of the policy is for the policies that are compared")
+    func yardsticks() {
+        func given(_ policies: [String], keys: [String] = []) -> [Int] {
+            let plan = ExperimentPlan(
+                program: "test", scenarios: [.init(path: "a.yaml", name: "a", fingerprint: "0")],
+                sets: ["policy.parameters.x=1", "policy=2", "policyholder=3"],
+                policies: policies.map { .init(given: $0, label: $0) }, keys: keys,
+                combinations: [keys.map { _ in SettingValue("1s") }])
+            return policies.indices.map { plan.assignments(ofCombination: 0, policy: $0).count - keys.count }
+        }
+        #expect(given(["ladder", "none", "foresight", "unbounded"]) == [3, 1, 1, 1])
+        #expect(given(["none", "ladder"]) == [1, 3])
+        #expect(given(["foresight", "none", "unbounded"]) == [3, 1, 1])
+        // Who varies settings of none in a sweep is told that it has none.
+        #expect(given(["ladder", "none", "unbounded"], keys: ["k"]) == [3, 3, 1])
+    }
+
     @Test("parts are disjoint, about as long, and together everything", arguments: [1, 2, 3, 7, 24, 30])
     func shards(count: Int) throws {
         let shards = try (1...count).map { try Shard(parsing: "\($0)/\(count)") }
