@@ -78,11 +78,15 @@ package enum HostMachine {
     }
 
     /// CPU time of this process, user and system.
-    package static var cpuSeconds: Double {
+    package static var cpuSeconds: Double { usage.cpuSeconds }
+
+    /// The peak resident memory of this process so far, from the kernel.
+    package static var peakKibibytes: Int { usage.ru_maxrss }
+
+    private static var usage: rusage {
         var usage = rusage()
-        guard getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 else { return 0 }
-        func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1_000_000 }
-        return seconds(usage.ru_utime) + seconds(usage.ru_stime)
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        return usage
     }
 
     package static var kernel: String {
@@ -108,4 +112,11 @@ struct HostMemory {
     let peak = HostMachine.processMemory("VmHWM")
     let anonymous = HostMachine.processMemory("RssAnon")
     let files = HostMachine.processMemory("RssFile")
+}
+
+extension rusage {
+    /// CPU time, user and system.
+    var cpuSeconds: Double {
+        [ru_utime, ru_stime].reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1_000_000 }
+    }
 }

@@ -70,12 +70,16 @@ package struct CaseRun {
 }
 
 /// What `plimsoll serve` answers about a run; one line of JSON.
-package struct CaseAnswer: Encodable {
+package struct CaseAnswer: Codable {
     /// The status that `plimsoll case` would have ended with.
     let status: Int32
     /// What it would have written to stdout and stderr.
     let output: String
     let errors: String
+    /// User and system CPU time of the process since its answer before this one, or since its start.
+    private(set) var cpuSeconds = 0.0
+    /// The peak resident memory of the process so far.
+    private(set) var peakKibibytes = 0
 
     /// A run that was made.
     package init(output: String) { (status, self.output, errors) = (ExitStatus.done.rawValue, output, "") }
@@ -83,5 +87,16 @@ package struct CaseAnswer: Encodable {
     /// A run that was not.
     package init(_ failure: Failure) {
         (status, output, errors) = (failure.status.rawValue, "", failure.lines.joined(separator: "\n"))
+    }
+
+    /// The same answer with its cost.
+    ///
+    /// - Parameter spent: The CPU time until the answer before; gets that until this one.
+    package func withCost(since spent: inout Double) -> CaseAnswer {
+        var answer = self
+        let now = HostMachine.cpuSeconds
+        (answer.cpuSeconds, answer.peakKibibytes) = (now - spent, HostMachine.peakKibibytes)
+        spent = now
+        return answer
     }
 }

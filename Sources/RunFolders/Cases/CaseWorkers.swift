@@ -1,5 +1,6 @@
 import Experiments
 import Foundation
+import Memory
 import Metrics
 
 /// Makes the runs of an experiment: on this machine, or elsewhere.
@@ -32,6 +33,12 @@ package struct CaseRequest: Codable {
     let index: Int
     /// The words after `plimsoll case`.
     let arguments: [String]
+
+    /// Whether its memory is only computed, so that its figures do not depend on what its process did before.
+    var isComputed: Bool {
+        let (options, computed) = (arguments.prefix { $0 != "--" }, MemoryBackend.accounting.rawValue)
+        return zip(options, options.dropFirst()).contains { $0 == "--backend" && $1 == computed }
+    }
 }
 
 /// The end of a case's run; one line of JSON between processes.
@@ -54,6 +61,11 @@ package struct CaseEnding: Codable {
         output = CaseShare.without(String(decoding: ending.output, as: UTF8.self))
         errors = String(decoding: ending.errors, as: UTF8.self)
         (cpuSeconds, peakKibibytes) = (ending.cpuSeconds, ending.peakKibibytes)
+    }
+
+    init(_ index: Int, _ answer: CaseAnswer) {
+        (self.index, status, output, errors) = (index, answer.status, answer.output, answer.errors)
+        (cpuSeconds, peakKibibytes) = (answer.cpuSeconds, answer.peakKibibytes)
     }
 }
 
@@ -92,14 +104,32 @@ package struct CaseShare {
     }
 }
 
-/// Runs cases on this machine, each in a process of its own and `jobs` at a time.
+/// Runs cases on this machine, `jobs` at a time.
+///
+/// A case on real memory has a process of its own, whose allocator and resident memory are its alone. Cases whose
+/// memory is computed come one after the other to processes that stay (`plimsoll serve`): a process takes longer to
+/// begin than a short run takes to end.
 package struct LocalWorkers: CaseWorkers {
+    private struct Worker {
+        let index: Int
+        let child: ChildProcess
+        /// Whether the process stays for another case.
+        let stays: Bool
+    }
+
     private let jobs: Int
     private let tellsShares: Bool
-    private var running: [(index: Int, child: ChildProcess)] = []
+    private let program: String
+    private var running: [Worker] = []
+    /// Processes that wait for a case.
+    private var waiting: [ChildProcess] = []
 
-    /// - Parameter tellsShares: Whether each run says how much of it is done, for a progress line.
-    package init(jobs: Int, tellsShares: Bool = false) { (self.jobs, self.tellsShares) = (jobs, tellsShares) }
+    /// - Parameters:
+    ///   - tellsShares: Whether each run says how much of it is done, for a progress line.
+    ///   - program: The path of the program that makes the runs.
+    package init(jobs: Int, tellsShares: Bool = false, program: String = LocalWorkers.program) {
+        (self.jobs, self.tellsShares, self.program) = (jobs, tellsShares, program)
+    }
 
     /// The path of this program: its name while that is still the running file, otherwise `/proc/self/exe`, which stays
     /// valid when the file is replaced.
@@ -118,17 +148,52 @@ package struct LocalWorkers: CaseWorkers {
     }
 
     package mutating func start(_ request: CaseRequest) throws {
-        let words = ["case"] + (tellsShares ? [CaseShare.option] : []) + request.arguments
-        running.append((request.index, try ChildProcess(LocalWorkers.program, words)))
+        let words = (tellsShares ? [CaseShare.option] : []) + request.arguments
+        let stays = request.isComputed
+        let child =
+            stays
+            ? try server(asked: try JSONDocument.line(words)) : try ChildProcess(program, ["case"] + words)
+        running.append(Worker(index: request.index, child: child, stays: stays))
     }
 
-    package mutating func close(abandoning: Bool) {}
+    /// A process that makes the run, one that waits if there is one.
+    private mutating func server(asked question: String) throws -> ChildProcess {
+        while let child = waiting.popLast() {
+            // One that the host has ended in the meantime is not missed.
+            if child.ask(question) { return child }
+        }
+        let child = try ChildProcess(program, ["serve"])
+        // If it ends before it reads, its end is that of the case.
+        _ = child.ask(question)
+        return child
+    }
+
+    package mutating func close(abandoning: Bool) { waiting = [] }
 
     package mutating func collect() -> [CaseEnding] {
         listen()
-        let ended = running.filter(\.child.isSilent).map { CaseEnding($0.index, $0.child.end()) }
-        running.removeAll(where: \.child.isSilent)
+        var (ended, rest): ([CaseEnding], [Worker]) = ([], [])
+        for each in running {
+            if each.child.isSilent {
+                ended.append(CaseEnding(each.index, each.child.end()))
+            } else if each.stays, let answer = each.child.takeAnswer() {
+                ended.append(ending(of: each, answer))
+            } else {
+                rest.append(each)
+            }
+        }
+        running = rest
         return ended
+    }
+
+    /// The end of a run that was answered; its process waits for the next.
+    private mutating func ending(of worker: Worker, _ line: Data) -> CaseEnding {
+        guard let answer = JSONDocument.read(CaseAnswer.self, line) else {
+            let failure = Failure(.internalFault, "plimsoll serve answered in other words")
+            return CaseEnding(worker.index, CaseAnswer(failure))
+        }
+        waiting.append(worker.child)
+        return CaseEnding(worker.index, answer)
     }
 
     /// Waits until a process writes or ends.

@@ -98,6 +98,29 @@ final class ChildProcess {
         return identifier
     }
 
+    /// Writes a line to the child's standard input.
+    ///
+    /// - Returns: Whether the child could take it; otherwise it has ended.
+    func ask(_ line: String) -> Bool {
+        let bytes = Array(line.utf8)
+        var done = 0
+        while done < bytes.count {
+            let count = bytes[done...].withUnsafeBytes { write(lifeline, $0.baseAddress, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return false }
+            done += count
+        }
+        return true
+    }
+
+    /// Takes what the child has written if it ends with a whole line that is not a share of its run: an answer.
+    func takeAnswer() -> Data? {
+        let lineEnd = UInt8(ascii: "\n")
+        guard output.last == lineEnd, CaseShare.last(in: output) == nil else { return nil }
+        defer { output = [] }
+        return output.split(separator: lineEnd).last.map { Data($0) }
+    }
+
     /// Whether the child has closed both of its outputs.
     var isSilent: Bool { outputPipe < 0 && errorPipe < 0 }
 
@@ -123,11 +146,10 @@ final class ChildProcess {
         var (status, usage) = (Int32(0), rusage())
         while wait4(identifier, &status, 0, &usage) < 0 && errno == EINTR {}
         isReaped = true
-        func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1_000_000 }
         // As in <sys/wait.h>: the low seven bits are the signal, bits 8 to 15 the exit status.
         let signal = status & 0x7f
         return Ending(
             status: signal == 0 ? (status >> 8) & 0xff : 128 + signal, output: output, errors: errors,
-            cpuSeconds: seconds(usage.ru_utime) + seconds(usage.ru_stime), peakKibibytes: usage.ru_maxrss)
+            cpuSeconds: usage.cpuSeconds, peakKibibytes: usage.ru_maxrss)
     }
 }

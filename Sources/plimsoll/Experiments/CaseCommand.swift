@@ -31,25 +31,25 @@ struct CaseCommand: ParsableCommand {
     func run() throws {
         try reporting {
             HostMachine.volunteerForOutOfMemory()
-            var share = CaseShare()
-            Terminal.say(
-                try asked.lines { done in
-                    if tellShares, let line = share.line(done) { Terminal.say(line) }
-                })
+            Terminal.say(try lines())
             return .success
         }
     }
 
-    var asked: CaseRun {
+    /// Makes the run, and says how much of it is done.
+    func lines() throws -> String {
         var run = CaseRun(
             scenario, Overrides(sets: sets, seed: seed, policy: policy, backend: backend, scale: scale))
         (run.tellsWaits, run.lostAgainst, run.prices) = (tellWaits, lostAgainst, prices)
-        return run
+        var share = CaseShare()
+        return try run.lines { done in
+            if tellShares, let line = share.line(done) { Terminal.say(line) }
+        }
     }
 }
 
-/// Makes one run after another. A hidden command: `Scripts/tune` starts it, because a process of its own takes longer
-/// to begin than a short run takes to end.
+/// Makes one run after another. A hidden command: experiments on the accounting backend and `Scripts/tune` start it,
+/// because a process of its own takes longer to begin than a short run takes to end.
 ///
 /// A line of stdin is a JSON array: the words after `plimsoll case`. A line of stdout answers it: the status that the
 /// command would have had, and what it would have written to stdout and stderr.
@@ -60,11 +60,13 @@ struct ServeCommand: ParsableCommand {
     func run() throws {
         try reporting {
             HostMachine.volunteerForOutOfMemory()
+            var spent = 0.0
             while let line = readLine() {
                 guard let words = JSONDocument.read([String].self, Data(line.utf8)) else {
                     throw Failure(.wrongUsage, "standard input does not hold the words of a case, as an array of JSON")
                 }
-                Terminal.say(String(try JSONDocument.line(answer(words)).dropLast()))
+                let answer = answer(words).withCost(since: &spent)
+                Terminal.say(String(try JSONDocument.line(answer).dropLast()))
             }
             return .success
         }
@@ -72,7 +74,7 @@ struct ServeCommand: ParsableCommand {
 
     private func answer(_ words: [String]) -> CaseAnswer {
         do {
-            return CaseAnswer(output: try CaseCommand.parse(words).asked.lines())
+            return CaseAnswer(output: try CaseCommand.parse(words).lines())
         } catch {
             return CaseAnswer(Failure(of: error) ?? Failure(.wrongUsage, CaseCommand.message(for: error)))
         }

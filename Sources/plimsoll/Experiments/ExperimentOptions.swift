@@ -59,8 +59,7 @@ struct ExperimentOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: """
-            How many runs at a time, each in a process of its own. By default one per core, fewer if the host lacks \
-            memory.
+            How many runs at a time. By default one per core, fewer if the host lacks memory.
             """,
         transform: { try OptionValue.count($0, in: 1...1024) })
     var jobs: Int?
