@@ -29,7 +29,7 @@ from plimsoll_tools.benchmarking import scenarios
 MIB = 1 << 20
 APPS = 26
 END_BYTES = 2560
-"""What an end takes at most: 1.1 KiB with its words, and more while the list of them moves to a larger place."""
+"""What an end takes at most: 1.2 KiB with its words, and more while the list of them moves to a larger place."""
 LAUNCH_BYTES = 256
 """Likewise of a launch."""
 SLACK = 2 * MIB
