@@ -18,6 +18,7 @@ struct CaseWorkersTests {
         while read -r question; do
             n=$((n + 1))
             case $question in *die*) kill -9 $$ ;; *nonsense*) echo nonsense ;; *) answer "$1 $$ $n" ;; esac
+            case $question in *last*) exit ;; esac
         done
         """#
 
@@ -56,6 +57,21 @@ struct CaseWorkersTests {
         #expect(words[0][1] == words[1][1] && words[0][2] == "1" && words[1][2] == "2")
         #expect(words[3][1] != words[0][1] && words[3][2] == "1" && words[5][2] == "1")
         #expect(ended[0].cpuSeconds == 1.5 && ended[0].peakKibibytes == 7)
+    }
+
+    @Test("a process that ends while it waits is not missed", .timeLimit(.minutes(1)))
+    func waits() throws {
+        signal(SIGPIPE, SIG_IGN)
+        var (workers, folder) = try workers(jobs: 1)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try workers.start(Self.computed(0, "last"))
+        let first = try #require(Self.wait(&workers).first?.output.split(separator: " "))
+        // Its end is complete when only its parent, this process, keeps it from being forgotten.
+        let state = "/proc/\(first[1])/stat"
+        while try !String(contentsOfFile: state, encoding: .utf8).contains(") Z ") { usleep(1_000) }
+        try workers.start(Self.computed(1))
+        let second = try #require(Self.wait(&workers).first)
+        #expect(second.status == 0 && second.output.hasSuffix(" 1") && !second.output.contains(" \(first[1]) "))
     }
 
     @Test("a case on real memory has a process of its own, whatever stays beside it")
